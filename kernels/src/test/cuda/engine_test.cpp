@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "change_checks.h"
+#include "encoding_checks.h"
 #include "grid_checks.h"
 #include "group_checks.h"
 #include "print_numbers.h"
@@ -29,6 +30,9 @@ void runChecks() {
         shouldHandleFactsWithoutAMatchByJoinKind(seed);
         shouldLoseNoStepWhileTheAllotmentChanges(seed);
         shouldContinueAfterAStopAtAnyTime(seed);
+        shouldJoinEncodedSegmentsLikePlainOnes(seed);
+        shouldDecodeEveryPlanWithAnyNumberOfThreads(seed);
+        shouldReadNoDamagedColumnOutOfBounds(seed);
         shouldInsertEachGroupOnceAndAddFromAllThreads(seed);
         shouldInsertAKeyInTheBlocksTableAtMostOnce(seed);
     }
@@ -47,6 +51,8 @@ void runChecks() {
     shouldServeALaneOnceABlockIsAllottedToIt();
     shouldRereadASegmentUntilItIsComplete();
     shouldOnlyCountWithoutAResultBuffer();
+    shouldRefuseMoreRowsThanASegmentHas();
+    shouldFailAStepWhoseSegmentDoesNotDecode();
     std::printf("all checks passed\n");
 }
 

@@ -31,6 +31,10 @@ thread_local Index gridDim;
 #define __launch_bounds__(threads)
 static void __syncthreads() {}
 static uint64_t __shfl_up_sync(uint32_t, uint64_t value, uint32_t) { return value; }
+static uint64_t __shfl_sync(uint32_t, uint64_t value, uint32_t) { return value; }
+static bool __all_sync(uint32_t, bool value) { return value; }
+static uint32_t __ballot_sync(uint32_t, bool value) { return value ? 1 : 0; }
+static int __popc(uint32_t value) { return __builtin_popcount(value); }
 static void atomicAdd(unsigned long long* at, unsigned long long value) {
     __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 }

@@ -102,6 +102,18 @@ inline void printLayout() {
     FIELD(Plan, aggregation);
     FIELD(Plan, filterCount);
     FIELD(Plan, nullKeysColumn);
+    FIELD(Plan, decodedRows);
+    SIZE(EncodedColumn);
+    FIELD(EncodedColumn, encoding);
+    FIELD(EncodedColumn, valueBits);
+    FIELD(EncodedColumn, runBits);
+    FIELD(EncodedColumn, widthBytes);
+    FIELD(EncodedColumn, dictionarySize);
+    FIELD(EncodedColumn, bodyOffset);
+    FIELD(EncodedColumn, bodyBytes);
+    FIELD(EncodedColumn, base);
+    FIELD(EncodedColumn, runCount);
+    FIELD(EncodedColumn, reserved);
     SIZE(Filter);
     FIELD(Filter, column);
     FIELD(Filter, firstRange);
@@ -145,6 +157,15 @@ inline void printLayout() {
     std::printf("ROW_PAYLOAD_OFFSET=%u\n", ROW_PAYLOAD_OFFSET);
     std::printf("CHUNK_MAGIC=%u\n", CHUNK_MAGIC);
     std::printf("CHUNK_VERSION=%u\n", CHUNK_VERSION);
+    std::printf("CHUNK_VERSION_WITH_FLAGS=%u\n", CHUNK_VERSION_WITH_FLAGS);
+    std::printf("CHUNK_ENCODED=%u\n", CHUNK_ENCODED);
+    std::printf("TILE_ROWS=%d\n", TILE_ROWS);
+    std::printf("DECODED_COLUMN_BYTES=%d\n", static_cast<int>(DECODED_COLUMN_BYTES));
+    std::printf("RUN_LENGTH=%u\n", RUN_LENGTH);
+    std::printf("MAX_DICTIONARY_SIZE=%d\n", MAX_DICTIONARY_SIZE);
+    std::printf("MAX_ENCODED_ROWS=%d\n", MAX_ENCODED_ROWS);
+    std::printf("PLAIN=%d\nBIT_PACKED=%d\nDICTIONARY=%d\nDELTA=%d\n", ENCODING_PLAIN,
+                ENCODING_BIT_PACKED, ENCODING_DICTIONARY, ENCODING_DELTA);
 }
 
 // For keys i * i * i * step with i from -500 to 500, prints the hash, the slot hash with seed

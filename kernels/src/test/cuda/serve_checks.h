@@ -77,13 +77,22 @@ inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t 
 
 // Submits segments of facts to alternating slots and lanes and compares every result.
 inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
-                        std::mt19937_64& random, int64_t distinct, uint32_t lanes) {
+                        std::mt19937_64& random, int64_t distinct, uint32_t lanes,
+                        bool encoded = false) {
     for (int64_t sequence = 0; sequence < 6; sequence++) {
         uint32_t slot = sequence % Device::SLOTS;
         uint32_t baseRow = 1000 * static_cast<uint32_t>(sequence);
         size_t rows = sequence == 1 ? 0 : random() % Device::MAX_ROWS;
+        if (encoded && sequence != 1) {  // a segment without rows is never encoded
+            rows = 1 + random() % (sequence == 2 ? Device::MAX_ENCODED_ROWS : 2000);
+        }
         std::vector<int64_t> keys = randomKeys(random, rows, distinct);
-        device.writeSegment(slot, sequence, keys);
+        if (encoded && sequence != 1) {
+            device.writeEncodedSegment(slot, sequence, keys, ALL_PLANS[random() % 8],
+                                       ALL_PLANS[random() % 8]);
+        } else {
+            device.writeSegment(slot, sequence, keys);
+        }
         std::vector<ResultRow> results;
         uint32_t buffer = 0;
         for (int32_t completed = 0, resume = 0;; resume = 1, buffer ^= 1) {
@@ -158,6 +167,48 @@ inline void shouldHandleFactsWithoutAMatchByJoinKind(uint64_t seed) {
     Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
     device.start();
     runSegments(device, sides, random, 44, 1);
+    device.stop();
+}
+
+inline void shouldJoinEncodedSegmentsLikePlainOnes(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    BuildSide left(randomKeys(random, 100, 40), TABLE_CHAINED, JOIN_LEFT);
+    BuildSide semi(randomKeys(random, 200, 40), TABLE_UNIQUE, JOIN_SEMI);
+    std::vector<BuildSide*> sides{&left, &semi};
+    sides.resize(1 + seed / 2 % 2);
+    for (BuildSide* side : sides) {
+        side->insertAll(2);
+    }
+    Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
+    device.start();
+    runSegments(device, sides, random, 44, 1, true);
+    device.stop();
+}
+
+// A step whose checksum is right and whose columns are not, as a faulty writer makes it.
+inline void shouldFailAStepWhoseSegmentDoesNotDecode() {
+    BuildSide side({1, 2, 3}, TABLE_UNIQUE);
+    side.insertAll(1);
+    Device device({&side}, 8);
+    device.start();
+    for (bool breaksEntry : {true, false}) {
+        device.writeEncodedSegment(0, 4, {3, 4, 1, 3}, {ENCODING_DICTIONARY, false}, {});
+        unsigned char* base = device.segment(0);
+        EncodedColumn& column = *reinterpret_cast<EncodedColumn*>(base + sizeof(ChunkHeader));
+        if (breaksEntry) {
+            column.valueBits++;
+            column.runBits = 1;
+        } else {
+            base[column.bodyOffset + sectionsOf(column, 4).values] = 0xFF;  // code 3 of 3 values
+        }
+        device.seal(0, *reinterpret_cast<ChunkHeader*>(base));
+        Completion done = device.await(0, 0, device.post(0, 0, false, 4, 0));
+        REQUIRE(done.status == STEP_BAD_ENCODING);
+        REQUIRE(done.completedRows == 0);
+    }
+    device.plan.decodedRows = 0;
+    device.writeEncodedSegment(1, 5, {3}, {ENCODING_PLAIN, false}, {});
+    REQUIRE(device.await(1, 0, device.post(1, 0, false, 5, 0)).status == STEP_BAD_HEADER);
     device.stop();
 }
 

@@ -9,6 +9,7 @@
 
 #include "../../main/cuda/engine/serve.h"
 #include "build_side.h"
+#include "segment_encoder.h"
 
 namespace gpujoin {
 
@@ -22,6 +23,7 @@ class Device {
     static constexpr uint32_t SLOTS = 2;
     static constexpr uint32_t RING = 8;
     static constexpr uint32_t MAX_ROWS = 600;
+    static constexpr uint32_t MAX_ENCODED_ROWS = 9000;  // three batches
     static constexpr uint32_t CAPACITY = 512;
     static constexpr int64_t EPOCH = 77;
 
@@ -40,6 +42,7 @@ class Device {
     Progress progress[SLOTS]{};
     std::vector<Words> segments;
     std::vector<Words> scratch;
+    std::vector<Words> decodedRows;
     std::vector<Words> results;
     std::vector<Dimension> dimensions;
     std::vector<PayloadCopy> copies;
@@ -53,8 +56,8 @@ class Device {
     // null keys, nullBits() of the key selects the dimensions.
     Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth,
            uint32_t nullKeysColumn = NO_COLUMN) {
-        plan.segmentBytes =
-            64 + (MAX_ROWS * keyWidth + 63) / 64 * 64 + (MAX_ROWS * 4 + 63) / 64 * 64;
+        plan.segmentBytes = 1024 + 2 * (MAX_ENCODED_ROWS * keyWidth + 63) / 64 * 64 +
+                            (MAX_ENCODED_ROWS * 4 + 63) / 64 * 64;
         uint64_t next = 4 * CAPACITY;
         for (BuildSide* side : sides) {
             Dimension dimension = side->dimension;
@@ -74,9 +77,11 @@ class Device {
         plan.resultBytes = next;
         segments.resize(SLOTS * plan.segmentBytes / 16);
         scratch.resize(segments.size());
+        decodedRows.resize(BLOCKS * 2 * DECODED_COLUMN_BYTES / 16);
         results.resize(2 * SLOTS * plan.resultBytes / 16);
         plan.segments = reinterpret_cast<uint64_t>(segments.data());
         plan.scratch = reinterpret_cast<uint64_t>(scratch.data());
+        plan.decodedRows = reinterpret_cast<uint64_t>(decodedRows.data());
         plan.results = reinterpret_cast<uint64_t>(results.data());
         plan.completions = reinterpret_cast<uint64_t>(completions);
         plan.progress = reinterpret_cast<uint64_t>(progress);
@@ -158,6 +163,42 @@ class Device {
                 std::memcpy(base + facts.columnOffset[1] + 4 * row, &bits, 4);
             }
         }
+        seal(slot, header);
+    }
+
+    // Like writeSegment, with encoded columns. They may be longer than plain ones.
+    void writeEncodedSegment(uint32_t slot, int64_t sequence, const std::vector<int64_t>& keys,
+                             ColumnPlan keyPlan, ColumnPlan nullPlan) {
+        SegmentEncoder encoder(plan.columnCount);
+        encoder.add(keys, plan.columnWidth[0], keyPlan);
+        if (plan.nullKeysColumn != NO_COLUMN) {
+            std::vector<int64_t> bits;
+            for (int64_t key : keys) {
+                bits.push_back(nullBits(key));
+            }
+            encoder.add(bits, 4, nullPlan);
+        }
+        REQUIRE(encoder.bytes.size() <= plan.segmentBytes);
+        std::memcpy(segment(slot), encoder.bytes.data(), encoder.bytes.size());
+        lengthBytes[slot] = static_cast<uint32_t>(encoder.bytes.size());
+        ChunkHeader header{};
+        header.magic = CHUNK_MAGIC;
+        header.version = CHUNK_VERSION_WITH_FLAGS;
+        header.flags = CHUNK_ENCODED;
+        header.headerLength = sizeof(ChunkHeader);
+        header.lengthBytes = static_cast<int32_t>(encoder.bytes.size());
+        header.rowCount = static_cast<int32_t>(keys.size());
+        header.schemaFingerprint = plan.schemaFingerprint;
+        header.epoch = EPOCH;
+        header.sequence = sequence;
+        seal(slot, header);
+    }
+
+    // Writes the header of a segment with the checksum of its bytes.
+    void seal(uint32_t slot, ChunkHeader header) {
+        unsigned char* base = segment(slot);
+        int32_t length = header.lengthBytes;
+        header.checksum = 0;
         std::memcpy(base, &header, sizeof header);
         for (int32_t word = 0; word < length / 8; word++) {
             header.checksum += checksumOf(reinterpret_cast<uint64_t*>(base)[word], word);

@@ -12,6 +12,7 @@ namespace gpujoin {
 // block's reads over the bus. Hence one block a multiprocessor, of maximum size.
 constexpr uint32_t SERVE_THREADS = 1024;
 constexpr uint32_t WARP = 32;
+constexpr uint32_t WARPS = SERVE_THREADS / WARP;
 static_assert(SERVE_THREADS * ROWS_PER_THREAD <= MAX_TILE_ROWS);
 
 // The threads of a block as a Group.
@@ -23,30 +24,41 @@ class BlockGroup {
     __device__ uint32_t size() const { return SERVE_THREADS; }
     __device__ void sync() const { __syncthreads(); }
 
-    __device__ uint64_t exclusiveSum(uint64_t value, uint64_t& total) const {
+    __device__ uint64_t exclusiveSum(uint64_t value, uint64_t& total) {
         uint32_t lane = threadIdx.x % WARP;
-        uint64_t inclusive = value;
-        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
-            uint64_t other = __shfl_up_sync(0xFFFFFFFFu, inclusive, distance);
-            inclusive += lane >= distance ? other : 0;
-        }
+        uint32_t warp = threadIdx.x / WARP;
+        uint64_t inclusive = sumOfLanes(value, lane);
+        // Two buffers in turn: a thread that still reads one has not passed the barrier below,
+        // so that no thread writes to that buffer yet.
+        uint64_t* warps = sums + (calls++ & 1) * WARPS;
         if (lane == WARP - 1) {
-            sums[threadIdx.x / WARP] = inclusive;
+            warps[warp] = inclusive;
         }
         __syncthreads();
-        uint64_t before = 0;
-        uint64_t all = 0;
-        for (uint32_t warp = 0; warp < SERVE_THREADS / WARP; warp++) {
-            before += warp < threadIdx.x / WARP ? sums[warp] : 0;
-            all += sums[warp];
-        }
-        __syncthreads();
-        total = all;
-        return before + inclusive - value;
+        uint64_t upTo = sumOfLanes(lane < WARPS ? warps[lane] : 0, lane);
+        total = __shfl_sync(ALL_LANES, upTo, WARPS - 1);
+        uint64_t before = __shfl_sync(ALL_LANES, upTo, warp == 0 ? 0 : warp - 1);
+        return (warp == 0 ? 0 : before) + inclusive - value;
     }
 
   private:
-    uint64_t* sums;
+    static constexpr uint32_t ALL_LANES = 0xFFFFFFFFu;
+
+    uint64_t* sums;  // of 2 * WARPS
+    uint32_t calls = 0;
+
+    // Returns the sum of the values of this lane of the warp and those below.
+    static __device__ uint64_t sumOfLanes(uint64_t value, uint32_t lane) {
+        if (__all_sync(ALL_LANES, value <= 1)) {  // most facts have at most one result
+            uint32_t ones = __ballot_sync(ALL_LANES, value == 1);
+            return __popc(ones & (ALL_LANES >> (WARP - 1 - lane)));
+        }
+        for (uint32_t distance = 1; distance < WARP; distance *= 2) {
+            uint64_t other = __shfl_up_sync(ALL_LANES, value, distance);
+            value += lane >= distance ? other : 0;
+        }
+        return value;
+    }
 };
 
 }  // namespace gpujoin
@@ -57,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
     gpujoin_serve(Control* control, StepEntry* ring, Grid* grid, uint64_t* laneOf, uint64_t* queues,
                   const Plan* plans, uint64_t ringMask, uint64_t lanes, uint64_t launch) {
     __shared__ StepShared shared;
-    __shared__ uint64_t sums[SERVE_THREADS / WARP];
+    __shared__ uint64_t sums[2 * WARPS];
     BlockGroup group(sums);
     ServeArguments arguments{control, ring,     grid,  laneOf, queues,
                              plans,   ringMask, lanes, launch, gridDim.x};

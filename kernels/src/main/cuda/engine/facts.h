@@ -10,6 +10,7 @@ namespace gpujoin {
 struct Facts {
     const unsigned char* base;
     int32_t rowCount;
+    uint32_t rowMask;  // a row is at `row & rowMask`; decoded rows are overwritten
     uint32_t columnOffset[MAX_FACT_COLUMNS];
 };
 
@@ -23,13 +24,19 @@ GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Fact
         next = alignColumn(next + uint64_t{plan.columnWidth[c]} * static_cast<uint32_t>(rowCount));
     }
     facts.rowCount = rowCount;
+    facts.rowMask = ~uint32_t{0};
     return next;
+}
+
+GPUJOIN_HD inline bool isEncoded(const ChunkHeader& header) {
+    return header.version == CHUNK_VERSION_WITH_FLAGS && header.flags == CHUNK_ENCODED;
 }
 
 // Returns whether every field has the value that this step expects. Required before placeColumns.
 GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& step,
                                   const Plan& plan) {
-    if (header.magic != CHUNK_MAGIC || header.version != CHUNK_VERSION ||
+    bool encoded = isEncoded(header);
+    if (header.magic != CHUNK_MAGIC || (header.version != CHUNK_VERSION && !encoded) ||
         header.headerLength != sizeof(ChunkHeader) ||
         header.schemaFingerprint != plan.schemaFingerprint || header.epoch != step.epoch ||
         header.sequence != step.segmentSequence || header.rowCount < 0 ||
@@ -37,7 +44,8 @@ GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& st
         return false;
     }
     Facts facts;
-    return placeColumns(plan, header.rowCount, facts) == step.lengthBytes;
+    return encoded ? plan.decodedRows != 0
+                   : placeColumns(plan, header.rowCount, facts) == step.lengthBytes;
 }
 
 GPUJOIN_HD inline int64_t loadInteger(const unsigned char* at, uint32_t widthBytes) {
@@ -48,8 +56,8 @@ GPUJOIN_HD inline int64_t loadInteger(const unsigned char* at, uint32_t widthByt
 GPUJOIN_HD inline int64_t factValue(const Plan& plan, const Facts& facts, uint32_t column,
                                     int32_t row) {
     uint32_t widthBytes = plan.columnWidth[column];
-    return loadInteger(facts.base + facts.columnOffset[column] + uint64_t{widthBytes} * row,
-                       widthBytes);
+    uint64_t index = static_cast<uint32_t>(row) & facts.rowMask;
+    return loadInteger(facts.base + facts.columnOffset[column] + widthBytes * index, widthBytes);
 }
 
 GPUJOIN_HD inline int64_t factKey(const Plan& plan, const Facts& facts, const Dimension& table,

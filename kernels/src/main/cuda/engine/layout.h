@@ -21,6 +21,10 @@ constexpr uint32_t LANES_PER_WORD = 8;
 constexpr uint32_t CHUNK_MAGIC = 0x31434A47u;  // "GJC1"
 constexpr uint16_t CHUNK_VERSION = 1;
 
+// A segment with encoded columns has this version and only this flag.
+constexpr uint16_t CHUNK_VERSION_WITH_FLAGS = 2;
+constexpr uint16_t CHUNK_ENCODED = 2;
+
 // Header of a chunk, drawn in ChunkDescriptor. A segment, the unit of probing, is a chunk with only
 // the fact columns that the device needs.
 struct ChunkHeader {
@@ -88,7 +92,8 @@ enum StepStatus : uint32_t {
     STEP_OK = 0,
     STEP_BAD_HEADER = 1,
     STEP_BAD_CHECKSUM = 2,
-    STEP_GROUPS_FULL = 3
+    STEP_GROUPS_FULL = 3,
+    STEP_BAD_ENCODING = 4
 };
 
 // Words polled by host and device, in mapped host memory.
@@ -261,8 +266,9 @@ struct Plan {
     uint64_t aggregation;  // device memory: one Aggregation; 0: results are written
     uint32_t filterCount;
     uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
+    uint64_t decodedRows;     // device memory of each block; 0: segments are never encoded
 };
-static_assert(sizeof(Plan) == 136);
+static_assert(sizeof(Plan) == 144);
 static_assert(offsetof(Plan, columnWidth) == 88);
 
 }  // namespace gpujoin

@@ -5,6 +5,7 @@
 // A Group is the set of threads that run one step: rank(), size(), sync(), exclusiveSum().
 #pragma once
 
+#include "encoding.h"
 #include "facts.h"
 #include "read_gate.h"
 
@@ -65,6 +66,9 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
             status = STEP_BAD_HEADER;
         } else if (copy.checksum != sum) {
             status = STEP_BAD_CHECKSUM;
+        } else if (isEncoded(copy) &&
+                   encodedLength(plan, to, copy.rowCount, step.lengthBytes) != step.lengthBytes) {
+            return STEP_BAD_ENCODING;  // the writer is wrong, so rereading does not help
         } else {
             return STEP_OK;
         }

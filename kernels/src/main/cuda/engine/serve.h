@@ -216,7 +216,7 @@ GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint
         loadStep(group, arguments, ticket, shared);
         loadPlan(group, arguments, shared);
         Completion done{};
-        Step<Group>(group, shared, arguments.grid->gate).run(done);
+        Step<Group>(group, shared, arguments.grid->gate, block).run(done);
         group.sync();
         if (group.rank() == 0) {
             Completion* completion = reinterpret_cast<Completion*>(shared.plan.completions) +

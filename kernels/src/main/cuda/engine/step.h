@@ -12,6 +12,7 @@
 #pragma once
 
 #include "aggregate.h"
+#include "decoder.h"
 #include "segment.h"
 
 namespace gpujoin {
@@ -32,14 +33,18 @@ struct StepShared {
     uint64_t start[MAX_TILE_ROWS];  // position of the first result of each row within the tile
     Aggregation aggregation;
     LocalSums sums;
+    Decoding decoding;
+    Facts facts;                   // the rows of the segment, or those that are decoded
+    const unsigned char* segment;  // the verified copy
+    bool encoded;                  // whether its columns are
 };
 
 template <typename Group>
 class Step {
   public:
-    // All blocks read their segments through the gate.
-    GPUJOIN_HD Step(Group& group, StepShared& shared, ReadGate& gate)
-        : group(group), shared(shared), gate(gate) {}
+    // All blocks read their segments through the gate. `block` is the number of this one.
+    GPUJOIN_HD Step(Group& group, StepShared& shared, ReadGate& gate, uint32_t block)
+        : group(group), shared(shared), gate(gate), block(block) {}
 
     // Runs the step in `shared.step` under the plan in `shared.plan`.
     GPUJOIN_HD void run(Completion& done) {
@@ -49,15 +54,16 @@ class Step {
         matches = 0;
         out = 0;
         groupsFull = false;
+        isDamaged = false;
+        decodedBatch = -1;
         Progress end{0, 0, 0};
         if (status == STEP_OK) {
-            facts.base = reinterpret_cast<const unsigned char*>(shared.plan.scratch) +
-                         shared.plan.segmentBytes * step.slot;
-            int32_t rowCount = reinterpret_cast<const ChunkHeader*>(facts.base)->rowCount;
-            placeColumns(shared.plan, rowCount, facts);
-            Progress begin = step.resume ? *progress : Progress{0, rowCount, 0};
-            end = shared.plan.aggregation == 0 ? join(begin) : aggregate(begin);
-            status = groupsFull ? STEP_GROUPS_FULL : STEP_OK;
+            openFacts();
+            Progress begin = step.resume ? *progress : Progress{0, shared.facts.rowCount, 0};
+            end = shared.plan.aggregation != 0    ? aggregate(begin)
+                  : shared.plan.capacityRows == 0 ? count(begin)
+                                                  : join(begin);
+            status = isDamaged ? STEP_BAD_ENCODING : groupsFull ? STEP_GROUPS_FULL : STEP_OK;
         }
         group.sync();
         if (group.rank() == 0) {
@@ -73,17 +79,94 @@ class Step {
     Group& group;
     StepShared& shared;
     ReadGate& gate;
-    Facts facts;
-    uint64_t matches;  // counted, written or aggregated in this step
-    uint64_t total;    // results of the tile
-    uint32_t out;      // rows written to the result buffer
-    bool groupsFull;   // whether a full table of groups ended this step
+    uint32_t block;
+    uint64_t matches;      // counted, written or aggregated in this step
+    uint64_t total;        // results of the tile
+    uint32_t out;          // rows written to the result buffer
+    bool groupsFull;       // whether a full table of groups ended this step
+    bool isDamaged;        // whether rows that do not decode ended this step
+    int32_t decodedBatch;  // number of the batch whose rows are readable, if rows are encoded
+
+    GPUJOIN_HD void openFacts() {
+        const Plan& plan = shared.plan;
+        const unsigned char* segment = reinterpret_cast<const unsigned char*>(plan.scratch) +
+                                       plan.segmentBytes * shared.step.slot;
+        const ChunkHeader& header = *reinterpret_cast<const ChunkHeader*>(segment);
+        if (group.rank() == 0) {
+            Facts& facts = shared.facts;
+            facts.base = segment;
+            placeColumns(plan, header.rowCount, facts);
+            shared.segment = segment;
+            shared.encoded = isEncoded(header);
+            if (shared.encoded) {
+                facts.base = decodedRows();
+                facts.rowMask = DECODED_ROWS - 1;
+                for (uint32_t c = 0; c < plan.columnCount; c++) {
+                    facts.columnOffset[c] = static_cast<uint32_t>(DECODED_COLUMN_BYTES * c);
+                }
+            }
+        }
+        group.sync();
+        if (shared.encoded) {
+            decoder().open(plan.columnCount);
+            group.sync();
+        }
+    }
+
+    GPUJOIN_HD Decoder<Group> decoder() const {
+        return {group, shared.decoding, shared.segment, shared.facts.rowCount};
+    }
+
+    // Where this block decodes rows. A block runs one step at a time.
+    GPUJOIN_HD unsigned char* decodedRows() const {
+        return reinterpret_cast<unsigned char*>(shared.plan.decodedRows) +
+               DECODED_COLUMN_BYTES * shared.plan.columnCount * block;
+    }
+
+    // Makes rows from `row` on readable; returns the end of those that are.
+    GPUJOIN_HD int32_t loadRows(int32_t row) {
+        int32_t rowCount = shared.facts.rowCount;
+        if (!shared.encoded) {
+            return rowCount;
+        }
+        int32_t batch = row / BATCH_ROWS;
+        if (batch != decodedBatch) {
+            isDamaged = !decoder().decode(shared.plan.columnCount, batch, decodedRows());
+            decodedBatch = batch;
+        }
+        return row + least(rowCount - row, BATCH_ROWS - row % BATCH_ROWS);
+    }
+
+    // Counts the results of all rows. Threads do not wait for each other.
+    GPUJOIN_HD Progress count(Progress at) {
+        uint64_t sum = 0;
+        while (at.nextRow < at.rowCount) {
+            int32_t end = loadRows(at.nextRow);
+            if (isDamaged) {
+                return at;
+            }
+            int32_t stride = static_cast<int32_t>(group.size());
+            for (int32_t row = at.nextRow + static_cast<int32_t>(group.rank()); row < end;
+                 row += stride) {
+                sum += countResults(shared.plan, shared.tables, shared.facts, row);
+            }
+            at.nextRow = end;
+        }
+        group.exclusiveSum(sum, matches);
+        return at;
+    }
 
     // Joins from `at` on; returns the position where it stopped.
     GPUJOIN_HD Progress join(Progress at) {
         bool aggregates = shared.plan.aggregation != 0;
         while (at.nextRow < at.rowCount) {
-            countTile(at);
+            int32_t readable = loadRows(at.nextRow);
+            if (isDamaged) {
+                return at;
+            }
+            int32_t end = at.nextRow + least(readable - at.nextRow,
+                                             static_cast<int32_t>(group.size() * ROWS_PER_THREAD));
+            countTile(at, end);
             uint64_t given = aggregates ? addResults(at) : giveResults(at);
             matches += given;
             if (at.skip + given < total) {
@@ -92,8 +175,7 @@ class Step {
                 at.nextRow += static_cast<int32_t>(row);
                 return at;
             }
-            int32_t tileRows = static_cast<int32_t>(group.size() * ROWS_PER_THREAD);
-            at.nextRow = least(at.nextRow + tileRows, at.rowCount);
+            at.nextRow = end;
             at.skip = 0;
         }
         return at;
@@ -101,11 +183,7 @@ class Step {
 
     // Writes results of the tile until the buffer is full.
     GPUJOIN_HD uint64_t giveResults(const Progress& at) {
-        uint64_t left = total - at.skip;
-        if (shared.plan.capacityRows == 0) {
-            return left;
-        }
-        uint64_t given = least(left, uint64_t{shared.plan.capacityRows - out});
+        uint64_t given = least(total - at.skip, uint64_t{shared.plan.capacityRows - out});
         for (uint64_t i = group.rank(); i < given; i += group.size()) {
             writeResult(at.nextRow, at.skip + i, out + static_cast<uint32_t>(i));
         }
@@ -155,15 +233,15 @@ class Step {
         return groupsFull;
     }
 
-    // Counts the results of the rows of the tile that starts at `at`, and assigns their positions.
-    GPUJOIN_HD void countTile(const Progress& at) {
+    // Counts the results of the rows from `at` to `end`, and assigns their positions.
+    GPUJOIN_HD void countTile(const Progress& at, int32_t end) {
         uint32_t first = group.rank() * ROWS_PER_THREAD;
         uint64_t count[ROWS_PER_THREAD];
         uint64_t sum = 0;
         GPUJOIN_UNROLL
         for (uint32_t i = 0; i < ROWS_PER_THREAD; i++) {
             int32_t row = at.nextRow + static_cast<int32_t>(first + i);
-            count[i] = row < at.rowCount ? countResults(shared.plan, shared.tables, facts, row) : 0;
+            count[i] = row < end ? countResults(shared.plan, shared.tables, shared.facts, row) : 0;
             sum += count[i];
         }
         // includes a barrier: no thread uses the positions of the previous tile any more
@@ -226,8 +304,8 @@ class Step {
             return NO_ROW;
         }
         const Dimension& table = shared.tables[d];
-        int64_t key = factKey(shared.plan, facts, table, row);
-        Matches found = matchesOf(shared.plan, table, d, facts, row, key);
+        int64_t key = factKey(shared.plan, shared.facts, table, row);
+        Matches found = matchesOf(shared.plan, table, d, shared.facts, row, key);
         uint32_t results = resultsOf(table, found);
         uint32_t turn = 0;
         if (results > 1) {
@@ -276,7 +354,7 @@ class Step {
     GPUJOIN_HD int64_t valueOf(const ValueSource& source, int32_t row,
                                const uint32_t* match) const {
         if (source.dimension == FACT_SIDE) {
-            return factValue(shared.plan, facts, source.at, row);
+            return factValue(shared.plan, shared.facts, source.at, row);
         }
         const Dimension& table = shared.tables[source.dimension];
         return loadInteger(rowAt(table, match[source.dimension]) + source.at, source.widthBytes);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.encoding.ColumnsEncoder;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
@@ -10,11 +11,13 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes segments: rows of a fact chunk, with only the columns used for joins, filters, aggregation
  * and null keys. Each column is written once, however often it is used. No other bytes of a fact
- * cross the bus.
+ * cross the bus. Columns may be encoded; then every segment is the shorter of both forms. Not
+ * thread-safe.
  */
 final class FactSegments {
 
@@ -24,14 +27,17 @@ final class FactSegments {
     private final List<Integer> factColumns = new ArrayList<>();
     private final List<Integer> widths = new ArrayList<>();
 
-    FactSegments(JoinSpec spec) {
-        this(spec, List.of());
+    /** Null if segments are never encoded. */
+    private final @Nullable ColumnsEncoder encoder;
+
+    FactSegments(JoinSpec spec, boolean encodes) {
+        this(spec, encodes, List.of());
     }
 
     /**
      * @param furtherColumns fixed-width fact columns to transfer in addition
      */
-    FactSegments(JoinSpec spec, List<Integer> furtherColumns) {
+    FactSegments(JoinSpec spec, boolean encodes, List<Integer> furtherColumns) {
         this.fingerprint = spec.factSchema().fingerprint();
         spec.dimensions().forEach(dimension -> add(spec, dimension.factKeyColumn()));
         spec.filters().forEach(filter -> add(spec, filter.column()));
@@ -45,6 +51,7 @@ final class FactSegments {
             add(spec, spec.nullKeysColumn());
         }
         furtherColumns.forEach(column -> add(spec, column));
+        this.encoder = encodes ? new ColumnsEncoder(factColumns) : null;
     }
 
     private void add(JoinSpec spec, int column) {
@@ -71,8 +78,16 @@ final class FactSegments {
         return fingerprint;
     }
 
-    /** Returns the bytes of a segment with this number of rows, a multiple of 64. */
-    int lengthBytes(int rowCount) {
+    /** Returns whether segments may have encoded columns. */
+    boolean encodes() {
+        return encoder != null;
+    }
+
+    /**
+     * Returns the bytes of a plain segment with this number of rows, a multiple of 64. An encoded
+     * one is shorter.
+     */
+    int plainBytes(int rowCount) {
         long length = ChunkDescriptor.HEADER_BYTES;
         for (int width : widths) {
             length += align((long) width * rowCount);
@@ -82,9 +97,30 @@ final class FactSegments {
 
     /**
      * Writes rows {@code firstRow} to {@code firstRow + rowCount - 1} of the chunk as one segment.
+     *
+     * @param address of memory for a plain segment
+     * @return the bytes of the segment
      */
-    void write(Chunk chunk, int firstRow, int rowCount, long address, long epoch, long sequence) {
-        int length = lengthBytes(rowCount);
+    int write(Chunk chunk, int firstRow, int rowCount, long address, long epoch, long sequence) {
+        int plain = plainBytes(rowCount);
+        int encoded = encoder == null ? 0 : encoder.encode(chunk, firstRow, rowCount, plain, 0);
+        if (encoded > 0) {
+            long body = address + ChunkDescriptor.HEADER_BYTES;
+            Memory.copy(
+                    encoder.bytes(),
+                    Memory.BYTES + ChunkDescriptor.HEADER_BYTES,
+                    null,
+                    body,
+                    encoded - ChunkDescriptor.HEADER_BYTES);
+            writeHeader(address, ChunkDescriptor.ENCODED, encoded, rowCount, epoch, sequence);
+            return encoded;
+        }
+        writeColumns(chunk, firstRow, rowCount, address);
+        writeHeader(address, 0, plain, rowCount, epoch, sequence);
+        return plain;
+    }
+
+    private void writeColumns(Chunk chunk, int firstRow, int rowCount, long address) {
         long column = address + ChunkDescriptor.HEADER_BYTES;
         for (int i = 0; i < factColumns.size(); i++) {
             long width = widths.get(i);
@@ -94,20 +130,22 @@ final class FactSegments {
             column += align(width * rowCount);
             Memory.fill(null, end, column - end, (byte) 0);
         }
-        writeHeader(address, length, rowCount, epoch, sequence);
     }
 
-    private void writeHeader(long address, int length, int rowCount, long epoch, long sequence) {
+    private void writeHeader(
+            long address, int flags, int length, int rowCount, long epoch, long sequence) {
+        int version = flags == 0 ? ChunkDescriptor.VERSION : ChunkDescriptor.VERSION_WITH_FLAGS;
         Memory.fill(null, address, ChunkDescriptor.HEADER_BYTES, (byte) 0);
         Memory.putInt(address + ChunkDescriptor.MAGIC_OFFSET, ChunkDescriptor.MAGIC);
         Memory.putInt(
                 address + ChunkDescriptor.VERSION_OFFSET,
-                ChunkDescriptor.VERSION | ChunkDescriptor.HEADER_BYTES << 16);
+                version | ChunkDescriptor.HEADER_BYTES << 16);
         Memory.putInt(address + ChunkDescriptor.LENGTH_OFFSET, length);
         Memory.putInt(address + ChunkDescriptor.ROW_COUNT_OFFSET, rowCount);
         Memory.putInt(address + ChunkDescriptor.SCHEMA_OFFSET, fingerprint);
         Memory.putShort(
                 null, address + ChunkDescriptor.DIMENSION_OFFSET, (short) ChunkDescriptor.FACTS);
+        Memory.putShort(null, address + ChunkDescriptor.FLAGS_OFFSET, (short) flags);
         Memory.putInt(address + ChunkDescriptor.PARTITION_OFFSET, ChunkDescriptor.UNPARTITIONED);
         Memory.putLong(address + ChunkDescriptor.EPOCH_OFFSET, epoch);
         Memory.putLong(address + ChunkDescriptor.SEQUENCE_OFFSET, sequence);

@@ -116,7 +116,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         this.lease = lease;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
         this.buffers = lease.memory().buffers(limits);
-        this.facts = new FactSegments(spec);
+        this.facts = new FactSegments(spec, options.encodeSegments());
         this.sizer =
                 new SegmentSizer(
                         options.segmentRows(),
@@ -251,7 +251,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     private void openPipe() {
         ResultLayout layout = resultLayout();
-        int segmentBytes = facts.lengthBytes(options.segmentRows());
+        int segmentBytes = facts.plainBytes(options.segmentRows());
         SegmentSlots slots =
                 new SegmentSlots(
                         lease.driver(),
@@ -265,7 +265,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         }
         plan = lease.reservePlan();
         joinPlan = new JoinPlan(spec(), facts, layout, tables.tables(), false, groups);
-        joinPlan.write(lease.driver(), buffers, slots, lease.planAddress(plan));
+        joinPlan.write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
         pipe = new SegmentPipe(lease, plan, slots, facts, sizer, layout, options.stallTimeoutNs());
         emptyAddress = slots.resultAddress(0, 0);
         emptyBatch = new ResultBatch(layout, emptyAddress);

@@ -38,7 +38,7 @@ public final class GpuJoinEngineFactory implements JoinEngineFactory {
      */
     public static Optional<GpuUnavailableException> unsupported(JoinSpec spec) {
         try {
-            JoinPlan.requireFits(spec, new FactSegments(spec));
+            JoinPlan.requireFits(spec, new FactSegments(spec, false));
             return Optional.empty();
         } catch (GpuUnavailableException refused) {
             return Optional.of(refused);

@@ -16,6 +16,8 @@ import java.util.concurrent.TimeUnit;
  * @param memory limits of device memory and pinned host memory
  * @param stallTimeoutNs time without progress after which the kernel counts as stalled
  * @param gridMode how thread blocks are assigned to partitions; equal for all engines of a device
+ * @param encodeSegments whether columns of facts are encoded for the bus where that saves bytes; it
+ *     costs the calling thread more time than a copy
  */
 public record GpuOptions(
         int device,
@@ -24,11 +26,12 @@ public record GpuOptions(
         RingMemory ringMemory,
         MemoryBudget memory,
         long stallTimeoutNs,
-        GridMode gridMode)
+        GridMode gridMode,
+        boolean encodeSegments)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
-    private static final int MAX_SEGMENT_ROWS = 1 << 20;
+    static final int MAX_SEGMENT_ROWS = 1 << 20;
 
     public GpuOptions {
         if (slots < 1 || slots > StepRing.ENTRIES) {
@@ -60,36 +63,91 @@ public record GpuOptions(
                 RingMemory.HOST,
                 MemoryBudget.byMachine(),
                 TimeUnit.SECONDS.toNanos(30),
-                GridMode.ADAPTIVE);
+                GridMode.ADAPTIVE,
+                false);
     }
 
     public GpuOptions withDevice(int device) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 
     public GpuOptions withRingMemory(RingMemory ringMemory) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 
     public GpuOptions withMemory(MemoryBudget memory) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 
     public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 
     public GpuOptions withGridMode(GridMode gridMode) {
         return new GpuOptions(
-                device, slots, segmentRows, ringMemory, memory, stallTimeoutNs, gridMode);
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
+    }
+
+    public GpuOptions withEncodeSegments(boolean encodeSegments) {
+        return new GpuOptions(
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments);
     }
 }

@@ -108,8 +108,11 @@ final class JoinPlan {
     /**
      * Copies the plan to {@code planAddress}, and the structs of its dimensions to memory of {@code
      * buffers}.
+     *
+     * @param blocks of the serving kernel
      */
-    void write(CudaDriver driver, Buffers buffers, SegmentSlots slots, long planAddress) {
+    void write(
+            CudaDriver driver, Buffers buffers, int blocks, SegmentSlots slots, long planAddress) {
         long dimensionsBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
         long copiesBytes = (long) copies.size() * PlanDescriptor.COPY_BYTES;
         dimensions = buffers.device(dimensionsBytes + copiesBytes);
@@ -121,6 +124,13 @@ final class JoinPlan {
         try (Region region = Region.allocateZeroed(PlanDescriptor.PLAN_BYTES)) {
             long plan = region.address();
             slots.writePlan(plan, countOnly);
+            if (segments.encodes()) {
+                long blockBytes =
+                        (long) segments.columnCount() * PlanDescriptor.DECODED_COLUMN_BYTES;
+                Memory.putLong(
+                        plan + PlanDescriptor.PLAN_DECODED_ROWS_OFFSET,
+                        buffers.device(blocks * blockBytes));
+            }
             Memory.putLong(plan + PlanDescriptor.PLAN_DIMENSIONS_OFFSET, dimensions);
             Memory.putLong(plan + PlanDescriptor.PLAN_COPIES_OFFSET, dimensions + dimensionsBytes);
             Memory.putInt(plan + PlanDescriptor.PLAN_DIMENSION_COUNT_OFFSET, tables.size());

@@ -13,7 +13,7 @@ final class PlanDescriptor {
 
     static final int MAX_FACT_COLUMNS = 16;
 
-    static final int PLAN_BYTES = 136;
+    static final int PLAN_BYTES = 144;
     static final int PLAN_SEGMENTS_OFFSET = 0;
     static final int PLAN_SCRATCH_OFFSET = 8;
     static final int PLAN_RESULTS_OFFSET = 16;
@@ -33,6 +33,7 @@ final class PlanDescriptor {
     static final int PLAN_AGGREGATION_OFFSET = 120;
     static final int PLAN_FILTER_COUNT_OFFSET = 128;
     static final int PLAN_NULL_KEYS_COLUMN_OFFSET = 132;
+    static final int PLAN_DECODED_ROWS_OFFSET = 136;
 
     /** Stands for a column that a join does not have. */
     static final int NO_COLUMN = -1;
@@ -55,6 +56,9 @@ final class PlanDescriptor {
     static final int COPY_RESULT_OFFSET_OFFSET = 0;
     static final int COPY_ROW_OFFSET_OFFSET = 8;
     static final int COPY_WIDTH_OFFSET = 12;
+
+    /** Bytes of a column of decoded rows, for each block. */
+    static final int DECODED_COLUMN_BYTES = 64 << 10;
 
     static final int PROGRESS_BYTES = 16;
     static final int KEY_SLOT_BYTES = 16;

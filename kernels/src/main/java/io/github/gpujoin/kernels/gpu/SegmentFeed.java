@@ -72,7 +72,7 @@ public final class SegmentFeed implements AutoCloseable {
     private final int inFlight;
     private final Buffers buffers;
     private final ResultLayout layout;
-    private final int segmentBytes;
+    private final int[] lengthBytes;
     private final long epoch;
     private final long[] tickets;
     private final int[] resultBuffers;
@@ -109,8 +109,7 @@ public final class SegmentFeed implements AutoCloseable {
         }
         this.buffers = buffers;
         this.layout = new ResultLayout(join.spec(), join.resultRows());
-        int mostRows = chunks.stream().mapToInt(Chunk::rowCount).max().orElseThrow();
-        this.segmentBytes = join.facts().lengthBytes(mostRows);
+        this.lengthBytes = new int[chunks.size()];
         this.epoch = lease.nextEpoch();
         this.tickets = new long[chunks.size()];
         this.resultBuffers = new int[chunks.size()];
@@ -120,42 +119,40 @@ public final class SegmentFeed implements AutoCloseable {
         Arrays.fill(resultsBefore, -1);
         lease.whileStopped(STALL_TIMEOUT_NS, this::writePlan);
         for (int slot = 0; slot < chunks.size(); slot++) {
-            join.facts()
-                    .write(
-                            chunks.get(slot),
-                            0,
-                            rowsOf(slot),
-                            slots.segmentAddress(slot),
-                            epoch,
-                            slot);
+            lengthBytes[slot] =
+                    join.facts()
+                            .write(
+                                    chunks.get(slot),
+                                    0,
+                                    rowsOf(slot),
+                                    slots.segmentAddress(slot),
+                                    epoch,
+                                    slot);
         }
     }
 
     private void writePlan() {
+        int mostRows = chunks.stream().mapToInt(Chunk::rowCount).max().orElseThrow();
         slots =
                 new SegmentSlots(
                         lease.driver(),
                         buffers,
                         join.ringMemory(),
                         chunks.size(),
-                        segmentBytes,
+                        join.facts().plainBytes(mostRows),
                         layout);
         plan = lease.reservePlan();
         new JoinPlan(join.spec(), join.facts(), layout, join.tables(), join.countOnly())
-                .write(lease.driver(), buffers, slots, lease.planAddress(plan));
+                .write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
     }
 
     private int rowsOf(int slot) {
         return chunks.get(slot).rowCount();
     }
 
-    private int bytesOf(int slot) {
-        return join.facts().lengthBytes(rowsOf(slot));
-    }
-
     /** Returns the bytes of the largest segment on the bus. */
     public int segmentBytes() {
-        return segmentBytes;
+        return Arrays.stream(lengthBytes).max().orElseThrow();
     }
 
     /**
@@ -234,7 +231,7 @@ public final class SegmentFeed implements AutoCloseable {
         rowsSoFar[slot] = 0;
         resultsSoFar[slot] = 0;
         tickets[slot] = NOT_POSTED;
-        slots.written(slot, bytesOf(slot));
+        slots.written(slot, lengthBytes[slot]);
         arriving.add(slot);
         postArrived();
     }
@@ -267,7 +264,7 @@ public final class SegmentFeed implements AutoCloseable {
                                 epoch,
                                 slot,
                                 0,
-                                bytesOf(slot),
+                                lengthBytes[slot],
                                 chunks.get(slot).partition(),
                                 slots.completion(slot, buffer)));
     }

@@ -59,18 +59,20 @@ final class SegmentPipe {
         final int rowCount;
         final int slot;
         final long sequence;
+        final int lengthBytes;
         int buffer;
         int completedRows;
         boolean resume;
         long ticket = NOT_POSTED;
         long nextTicket = NOT_POSTED;
 
-        Segment(Chunk chunk, int firstRow, int rowCount, int slot, long sequence) {
+        Segment(Chunk chunk, int firstRow, int rowCount, int slot, long sequence, int lengthBytes) {
             this.chunk = chunk;
             this.firstRow = firstRow;
             this.rowCount = rowCount;
             this.slot = slot;
             this.sequence = sequence;
+            this.lengthBytes = lengthBytes;
         }
     }
 
@@ -146,9 +148,11 @@ final class SegmentPipe {
             markProgress();
         }
         int slot = (int) (nextSequence % slots.count());
-        Segment segment = new Segment(chunk, firstRow, rowCount, slot, nextSequence++);
-        facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, segment.sequence);
-        slots.written(slot, facts.lengthBytes(rowCount));
+        long sequence = nextSequence++;
+        int lengthBytes =
+                facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, sequence);
+        Segment segment = new Segment(chunk, firstRow, rowCount, slot, sequence, lengthBytes);
+        slots.written(slot, lengthBytes);
         inFlight.add(segment);
         segmentOfSlot[slot] = segment;
         postAgain(segment);
@@ -165,7 +169,7 @@ final class SegmentPipe {
                                 epoch,
                                 segment.sequence,
                                 segment.firstRow,
-                                facts.lengthBytes(segment.rowCount),
+                                segment.lengthBytes,
                                 segment.chunk.partition(),
                                 slots.completion(segment.slot, buffer)));
     }

@@ -33,7 +33,7 @@ public final class SegmentReplay implements AutoCloseable {
     public SegmentReplay(JoinSpec spec, GpuOptions options, List<Integer> furtherColumns) {
         this.spec = spec;
         this.options = options;
-        this.facts = new FactSegments(spec, furtherColumns);
+        this.facts = new FactSegments(spec, options.encodeSegments(), furtherColumns);
         JoinPlan.requireFits(spec, facts);
         this.lease = DeviceLease.acquire(options);
         this.tables = new GpuTables(spec, lease, options, MemoryLimits.of(options.memory()));
@@ -65,14 +65,14 @@ public final class SegmentReplay implements AutoCloseable {
         return lease.blocks();
     }
 
-    /** Returns the memory from which the kernel reads facts. */
-    public RingMemory ringMemory() {
-        return options.ringMemory();
+    /** Returns the options of this replay. */
+    public GpuOptions options() {
+        return options;
     }
 
-    /** Returns the bytes on the bus of a segment with this number of rows. */
-    public int segmentBytes(int rowCount) {
-        return facts.lengthBytes(rowCount);
+    /** Returns the bytes on the bus of a plain segment with this number of rows. */
+    public int plainBytes(int rowCount) {
+        return facts.plainBytes(rowCount);
     }
 
     /**

@@ -4,6 +4,8 @@ package io.github.gpujoin.kernels.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.encoding.EncodedColumnDescriptor;
+import io.github.gpujoin.core.encoding.ValueEncoding;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.ChunkChecksum;
@@ -105,7 +107,35 @@ class EngineHostTest {
         expected.put("ROW_PAYLOAD_OFFSET", PlanDescriptor.ROW_PAYLOAD_OFFSET);
         expected.put("CHUNK_MAGIC", ChunkDescriptor.MAGIC);
         expected.put("CHUNK_VERSION", ChunkDescriptor.VERSION);
+        expected.putAll(encodedColumn());
         assertThat(compiled).containsExactlyInAnyOrderEntriesOf(expected);
+    }
+
+    private static Map<String, Integer> encodedColumn() {
+        Map<String, Integer> expected = new TreeMap<>();
+        expected.put("EncodedColumn", EncodedColumnDescriptor.ENTRY_BYTES);
+        expected.put("EncodedColumn.encoding", EncodedColumnDescriptor.ENCODING_OFFSET);
+        expected.put("EncodedColumn.valueBits", EncodedColumnDescriptor.VALUE_BITS_OFFSET);
+        expected.put("EncodedColumn.runBits", EncodedColumnDescriptor.RUN_BITS_OFFSET);
+        expected.put("EncodedColumn.widthBytes", EncodedColumnDescriptor.WIDTH_OFFSET);
+        expected.put(
+                "EncodedColumn.dictionarySize", EncodedColumnDescriptor.DICTIONARY_SIZE_OFFSET);
+        expected.put("EncodedColumn.bodyOffset", EncodedColumnDescriptor.BODY_OFFSET_OFFSET);
+        expected.put("EncodedColumn.bodyBytes", EncodedColumnDescriptor.BODY_LENGTH_OFFSET);
+        expected.put("EncodedColumn.base", EncodedColumnDescriptor.BASE_OFFSET);
+        expected.put("EncodedColumn.runCount", EncodedColumnDescriptor.RUN_COUNT_OFFSET);
+        expected.put("EncodedColumn.reserved", EncodedColumnDescriptor.RESERVED_OFFSET);
+        for (ValueEncoding encoding : ValueEncoding.values()) {
+            expected.put(encoding.name(), encoding.ordinal());
+        }
+        expected.put("CHUNK_VERSION_WITH_FLAGS", ChunkDescriptor.VERSION_WITH_FLAGS);
+        expected.put("CHUNK_ENCODED", ChunkDescriptor.ENCODED);
+        expected.put("TILE_ROWS", EncodedColumnDescriptor.TILE_ROWS);
+        expected.put("DECODED_COLUMN_BYTES", PlanDescriptor.DECODED_COLUMN_BYTES);
+        expected.put("RUN_LENGTH", EncodedColumnDescriptor.RUN_LENGTH);
+        expected.put("MAX_DICTIONARY_SIZE", EncodedColumnDescriptor.MAX_DICTIONARY_SIZE);
+        expected.put("MAX_ENCODED_ROWS", GpuOptions.MAX_SEGMENT_ROWS);
+        return expected;
     }
 
     private static Map<String, Integer> chunkHeader() {

@@ -35,7 +35,11 @@ class HostDeviceConformanceTest extends JoinEngineConformance {
 
     @BeforeAll
     void openDevice() throws Exception {
-        device = HostDevice.open(GpuOptions.defaults().withSlots(4, 1000));
+        device = HostDevice.open(options());
+    }
+
+    GpuOptions options() {
+        return GpuOptions.defaults().withSlots(4, 1000);
     }
 
     @AfterAll

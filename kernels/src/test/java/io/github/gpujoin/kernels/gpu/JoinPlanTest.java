@@ -28,7 +28,7 @@ class JoinPlanTest {
         DimensionSpec part = new DimensionSpec("part", SCHEMA, 0, 0, kind);
         JoinSpec spec =
                 new JoinSpec(SCHEMA, Collections.nCopies(dimensions, part), List.of(), null, 1);
-        JoinPlan.requireFits(spec, new FactSegments(spec));
+        JoinPlan.requireFits(spec, new FactSegments(spec, false));
     }
 
     @ParameterizedTest
