@@ -106,7 +106,7 @@ final class BlockingBench implements GpuBench {
                         Figure.parameters(
                                 "build_rows", workload.buildRows(),
                                 "probe_rows", sources * source,
-                                "bytes_in", replay.segmentBytes(rows) / rows,
+                                "bytes_in", replay.plainBytes(rows) / rows,
                                 "bytes_out", workload.resultRowBytes(),
                                 "build_ms", Math.round(1e3 * buildS),
                                 "table_bytes", replay.tableBytes());

@@ -19,6 +19,7 @@ public final class GpuBenches {
     private static Map<String, Supplier<GpuBench>> groups() {
         Map<String, Supplier<GpuBench>> groups = new LinkedHashMap<>();
         groups.put("ring", RingBench::new);
+        groups.put("encoded", EncodedRingBench::new);
         groups.put("star", StarBench::new);
         groups.put("skew", SkewBench::new);
         groups.put("engine", EngineBench::new);

@@ -5,7 +5,6 @@ package io.github.gpujoin.benchmarks.gpu;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -26,107 +25,64 @@ final class RingBench implements GpuBench {
 
     private static final int LOG2_BUILD_ROWS = 27;
     private static final int TUPLE_BYTES = 16;
-    private static final long SEED = 1;
     private static final List<ColumnType> WIDE = List.of(ColumnType.INT64);
     private static final List<ColumnType> RESULT_OF_16 =
             List.of(ColumnType.INT32, ColumnType.INT64);
     private static final List<ColumnType> RESULT_OF_24 =
             List.of(ColumnType.INT32, ColumnType.INT64, ColumnType.INT64);
 
-    private final List<Figure> figures = new ArrayList<>();
-
     @Override
     public List<Figure> run(GpuRun run) {
+        RingCases cases = new RingCases(run);
         int buildRows = run.rows(LOG2_BUILD_ROWS);
         RingWorkload narrow = new RingWorkload(TUPLE_BYTES, RESULT_OF_16, buildRows, 1);
-        measureChunkSizes(run, RingMemory.HOST, narrow);
-        measureChunkSizes(run, RingMemory.DEVICE, narrow);
-        measureResultWidth(run, new RingWorkload(TUPLE_BYTES, RESULT_OF_24, buildRows, 1));
+        measureChunkSizes(run, cases, RingMemory.HOST, narrow);
+        measureChunkSizes(run, cases, RingMemory.DEVICE, narrow);
+        measureResultWidth(run, cases, new RingWorkload(TUPLE_BYTES, RESULT_OF_24, buildRows, 1));
         for (int copies : new int[] {4, 16}) {
-            measureFanOut(run, new RingWorkload(TUPLE_BYTES, RESULT_OF_16, run.rows(24), copies));
+            measureFanOut(
+                    run, cases, new RingWorkload(TUPLE_BYTES, RESULT_OF_16, run.rows(24), copies));
         }
         for (int tupleBytes : new int[] {8, 16, 32, 64}) {
-            measureTupleWidth(run, new RingWorkload(tupleBytes, WIDE, run.rows(26), 1));
+            measureTupleWidth(run, cases, new RingWorkload(tupleBytes, WIDE, run.rows(26), 1));
         }
-        return figures;
+        return cases.figures();
     }
 
-    private void measureChunkSizes(GpuRun run, RingMemory ringMemory, RingWorkload workload) {
-        try (SegmentReplay replay = replay(run, ringMemory, workload)) {
+    private static void measureChunkSizes(
+            GpuRun run, RingCases cases, RingMemory ringMemory, RingWorkload workload) {
+        String name = ringMemory == RingMemory.DEVICE ? DEVICE_NAME : NAME;
+        try (SegmentReplay replay =
+                cases.replay(run.options().withRingMemory(ringMemory), workload)) {
             for (int rows = 1 << 10; rows <= 32 << 10; rows *= 2) {
-                RingMeter.Work work = work(run, replay, workload, rows);
-                measure(run, replay, workload, work, true);
-                measure(run, replay, workload, work, false);
+                RingMeter.Work work = cases.work(replay, workload, rows);
+                cases.measure(name, Map.of(), replay, workload, work, true);
+                cases.measure(name, Map.of(), replay, workload, work, false);
             }
         }
     }
 
-    private void measureFanOut(GpuRun run, RingWorkload workload) {
-        try (SegmentReplay replay = replay(run, workload)) {
+    private static void measureFanOut(GpuRun run, RingCases cases, RingWorkload workload) {
+        try (SegmentReplay replay = cases.replay(run.options(), workload)) {
             for (int rows = 1 << 10; rows <= 32 << 10; rows *= 2) {
-                measure(run, replay, workload, work(run, replay, workload, rows), false);
+                RingMeter.Work work = cases.work(replay, workload, rows);
+                cases.measure(NAME, Map.of(), replay, workload, work, false);
             }
         }
     }
 
-    private void measureResultWidth(GpuRun run, RingWorkload workload) {
-        try (SegmentReplay replay = replay(run, workload)) {
-            measure(run, replay, workload, work(run, replay, workload, CHUNK_ROWS), false);
+    private static void measureResultWidth(GpuRun run, RingCases cases, RingWorkload workload) {
+        try (SegmentReplay replay = cases.replay(run.options(), workload)) {
+            RingMeter.Work work = cases.work(replay, workload, CHUNK_ROWS);
+            cases.measure(NAME, Map.of(), replay, workload, work, false);
         }
     }
 
-    private void measureTupleWidth(GpuRun run, RingWorkload workload) {
-        try (SegmentReplay replay = replay(run, workload)) {
-            RingMeter.Work work = work(run, replay, workload, CHUNK_ROWS);
-            measure(run, replay, workload, work, true);
-            measure(run, replay, workload, work, false);
+    private static void measureTupleWidth(GpuRun run, RingCases cases, RingWorkload workload) {
+        try (SegmentReplay replay = cases.replay(run.options(), workload)) {
+            RingMeter.Work work = cases.work(replay, workload, CHUNK_ROWS);
+            cases.measure(NAME, Map.of(), replay, workload, work, true);
+            cases.measure(NAME, Map.of(), replay, workload, work, false);
         }
-    }
-
-    private static SegmentReplay replay(GpuRun run, RingWorkload workload) {
-        return replay(run, RingMemory.HOST, workload);
-    }
-
-    private static SegmentReplay replay(GpuRun run, RingMemory ringMemory, RingWorkload workload) {
-        run.progress().accept("building " + workload);
-        SegmentReplay replay =
-                new SegmentReplay(
-                        workload.spec(),
-                        run.options().withRingMemory(ringMemory),
-                        workload.allFactColumns());
-        try {
-            workload.build(chunk -> replay.submitBuild(0, chunk));
-            replay.finishBuild();
-            return replay;
-        } catch (Throwable e) {
-            replay.close();
-            throw e;
-        }
-    }
-
-    private static RingMeter.Work work(
-            GpuRun run, SegmentReplay replay, RingWorkload workload, int chunkRows) {
-        int chunks = new RingMeter(run, replay).chunks(chunkRows, workload.copies());
-        RingWorkload.Facts facts = workload.facts(chunks, chunkRows, SEED);
-        return new RingMeter.Work(
-                facts.chunks(), facts.expected(), workload::answerOf, workload.resultRowBytes());
-    }
-
-    private void measure(
-            GpuRun run,
-            SegmentReplay replay,
-            RingWorkload workload,
-            RingMeter.Work work,
-            boolean countOnly) {
-        Map<String, Object> parameters =
-                Figure.parameters(
-                        "build_rows", workload.buildRows(),
-                        "tuple_bytes", workload.tupleBytes(),
-                        "chunk_rows", work.chunkRows(),
-                        "matches", workload.copies(),
-                        "result_bytes", countOnly ? 0 : workload.resultRowBytes(),
-                        "table_bytes", replay.tableBytes());
-        String name = replay.ringMemory() == RingMemory.DEVICE ? DEVICE_NAME : NAME;
-        figures.add(new RingMeter(run, replay).measure(name, parameters, work, countOnly));
     }
 }

@@ -58,7 +58,7 @@ final class RingMeter {
 
     /** Segments asked for at once: enough bytes to fill the bus, enough to keep all blocks busy. */
     int inFlight(int chunkRows) {
-        int fit = IN_FLIGHT_BYTES / replay.segmentBytes(chunkRows);
+        int fit = IN_FLIGHT_BYTES / replay.plainBytes(chunkRows);
         return Math.max(MIN_IN_FLIGHT, Math.min(MAX_IN_FLIGHT, fit));
     }
 
@@ -86,7 +86,8 @@ final class RingMeter {
                     checked(Figure.of(name, parameters, "Grows/s", rounds), feed, work, countOnly);
             double bytesIn = (double) feed.segmentBytes() / work.chunkRows();
             double bytesOut = countOnly ? 0 : work.resultRowBytes() * work.resultsPerFact();
-            Figure bounded = run.ceilings().bound(figure, replay.ringMemory(), bytesIn, bytesOut);
+            Figure bounded =
+                    run.ceilings().bound(figure, replay.options().ringMemory(), bytesIn, bytesOut);
             run.progress().accept(bounded.line());
             return bounded;
         }

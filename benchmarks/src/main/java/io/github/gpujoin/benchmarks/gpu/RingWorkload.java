@@ -35,8 +35,23 @@ import org.apache.commons.math3.random.Well19937c;
  * @param payloads types of the dimension's payload columns
  * @param buildRows of the dimension
  * @param copies build rows of each key
+ * @param values of facts
  */
-record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, int copies) {
+record RingWorkload(
+        int tupleBytes, List<ColumnType> payloads, int buildRows, int copies, Values values) {
+
+    /** Bits of the values of facts besides their key, if they are narrow. */
+    static final int NARROW_BITS = 20;
+
+    enum Values {
+        /** Keys of 64 random bits; the other values are numbers of rows. */
+        WIDE,
+        /**
+         * Keys from 0 to the number of keys, in random order; the other values are random numbers
+         * of {@link #NARROW_BITS} bits.
+         */
+        NARROW
+    }
 
     static final int BUILD_CHUNK_ROWS = 64 << 10;
 
@@ -45,6 +60,10 @@ record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, in
 
     /** Facts in chunks of the same size, and what all of them give. */
     record Facts(List<Chunk> chunks, JoinAnswer expected) {}
+
+    RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, int copies) {
+        this(tupleBytes, payloads, buildRows, copies, Values.WIDE);
+    }
 
     ChunkSchema factSchema() {
         List<Column> columns = new ArrayList<>(List.of(Column.of("key", ColumnType.INT64)));
@@ -107,7 +126,8 @@ record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, in
                 int id = random.nextInt(buildRows / copies);
                 builder.putLong(0, key(id));
                 for (int c = 1; c < tupleBytes / Long.BYTES; c++) {
-                    builder.putLong(c, row);
+                    builder.putLong(
+                            c, values == Values.NARROW ? random.nextInt(1 << NARROW_BITS) : row);
                 }
                 builder.endRow();
                 checksum += checksumOf(id);
@@ -165,8 +185,8 @@ record RingWorkload(int tupleBytes, List<ColumnType> payloads, int buildRows, in
         return new ChunkBuilder(schema, rows * schema.fixedRowBytes());
     }
 
-    private static long key(int id) {
-        return id * KEY_FACTOR;
+    private long key(int id) {
+        return values == Values.NARROW ? id : id * KEY_FACTOR;
     }
 
     private static long payload(int buildRow, int column) {
