@@ -38,6 +38,9 @@ final class BuildSide {
     /** Logged changes that the engine receives once its tables are complete. */
     private final ArrayDeque<Chunk> deferred = new ArrayDeque<>();
 
+    /** Whether the tables are built for the first time, not in place of a failed engine's. */
+    private boolean isBuilding;
+
     private long buildStartNs;
 
     /**
@@ -86,21 +89,30 @@ final class BuildSide {
     private void appendPart(Chunk chunk) throws Exception {
         Chunk logged = unmatched.numbered(expiry.stamped(chunk));
         log.append(logged);
-        if (engine.state() == EngineState.BUILDING) {
+        if (isBuilding) {
             deferred.add(logged);
         } else {
             load(logged);
         }
     }
 
-    /** Applies deletions of rows that have left the log. */
+    /** Applies deletions of rows that have left the log, while no tables are built. */
     void delete(Chunk chunk) {
-        engine.submitBuild(chunk.dimension(), chunk);
+        submit(chunk);
+    }
+
+    /** Submits a change that the log already contains. */
+    private void submit(Chunk chunk) {
+        // An engine that replaces a failed one builds its tables from the log.
+        if (engine.state() != EngineState.BUILDING) {
+            engine.submitBuild(chunk.dimension(), chunk);
+        }
     }
 
     /** Ends loading; the engine's build steps follow. */
     void startBuild() throws Exception {
         divideCollected();
+        isBuilding = true;
         buildStartNs = System.nanoTime();
         log.holdRewrites(true);
     }
@@ -112,6 +124,7 @@ final class BuildSide {
      */
     long complete() throws Exception {
         log.holdRewrites(false);
+        isBuilding = false;
         while (!deferred.isEmpty()) {
             load(deferred.remove());
         }
@@ -155,7 +168,7 @@ final class BuildSide {
     }
 
     private void load(Chunk chunk) {
-        engine.submitBuild(chunk.dimension(), chunk);
+        submit(chunk);
         counts.buildChunk(chunk);
     }
 

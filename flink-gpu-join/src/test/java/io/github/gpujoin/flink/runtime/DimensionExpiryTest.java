@@ -187,6 +187,43 @@ class DimensionExpiryTest {
         assertThat(goodCalls).isGreaterThan(8);
     }
 
+    /** More rows than one chunk of deletions has. */
+    @Test
+    void shouldExpireManyRowsWhereverTheEngineFails() throws Exception {
+        int rows = 20_000;
+        FailingEngines failing;
+        int goodCalls = 0;
+        do {
+            failing = new FailingEngines(goodCalls++);
+            FailingEngines preferred = failing;
+            EngineSelection engines = new EngineSelection(context -> preferred, true, CPU);
+            fact = 0;
+            try (JoinHarness join = open(engines, null, 10_000)) {
+                join.runMails(Integer.MAX_VALUE);
+                join.completeBuild();
+                for (int first = 0; first < rows; first += 1_000) {
+                    upserts(join, first, first + 1_000);
+                }
+                assertThat(valuesOf(join, 1, rows - 1)).containsExactly("10", "199990");
+                advance(join, 12_000);
+                assertThat(valuesOf(join, 1, rows - 1)).as("goodCalls=%d", goodCalls).isEmpty();
+            }
+        } while (failing.hasFailed());
+        assertThat(goodCalls).isGreaterThan(25);
+    }
+
+    private static void upserts(JoinHarness join, int firstId, int endId) throws Exception {
+        ChunkBuilder builder = new ChunkBuilder(PRICES, 64 << 10);
+        for (int id = firstId; id < endId; id++) {
+            builder.putLong(0, id);
+            builder.putLong(1, 10L * id);
+            builder.putLong(2, Long.MIN_VALUE);
+            builder.putInt(3, RowChange.UPSERT.code());
+            builder.endRow();
+        }
+        join.build(builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, 0));
+    }
+
     @Test
     void shouldDropFactsThatWaitedLongerForTheDimensionsThanTheyLive() throws Exception {
         try (JoinHarness join = open(null, 10_000)) {
