@@ -119,7 +119,9 @@ final class JoinMemory implements MemoryReservations {
     @Override
     public synchronized void release(long lengthBytes) {
         usedBytes -= lengthBytes;
-        if (reservedBytes - usedBytes >= 2 * PORTION_BYTES) {
+        if (slots.isEmpty()) {
+            trim(0); // nobody reserves from here again
+        } else if (reservedBytes - usedBytes >= 2 * PORTION_BYTES) {
             trim(PORTION_BYTES);
         }
     }

@@ -129,6 +129,20 @@ class JoinMemoryTest {
         assertThat(second.verifyEmpty()).isTrue();
     }
 
+    /** As with copies of chunks that a subtask of another memory still uses. */
+    @Test
+    void shouldReleaseWhatIsUsedBeyondTheLastSubtask() {
+        MemoryManager manager = MemoryManager.create(8 << 20, MemoryManager.MIN_PAGE_SIZE);
+        JoinMemory.Part part = JoinMemory.own(new SlotMemory(manager, 8 << 20));
+        part.memory().reserve(32_000);
+        part.memory().reserve(32_000);
+        part.close();
+        part.memory().release(32_000);
+        assertThat(manager.availableMemory()).isEqualTo((8 << 20) - 32_000);
+        part.memory().release(32_000);
+        assertThat(manager.verifyEmpty()).isTrue();
+    }
+
     @Test
     void shouldSurviveThatFlinkFreesTheSlotOfAClosedSubtask() {
         MemoryManager first = slot();
