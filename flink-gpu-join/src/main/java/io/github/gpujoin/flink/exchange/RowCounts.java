@@ -3,10 +3,12 @@
 package io.github.gpujoin.flink.exchange;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.List;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.metrics.groups.OperatorIOMetricGroup;
 import org.apache.flink.runtime.metrics.groups.TaskIOMetricGroup;
+import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 
 /**
@@ -24,6 +26,9 @@ public final class RowCounts {
     private final Counter taskBytesIn;
     private final Counter taskBytesOut;
 
+    /** What Flink adds to {@link #recordsOut} for a record of the main output. */
+    private final int countedByFlink;
+
     /**
      * Creates the counts of an operator.
      *
@@ -37,10 +42,21 @@ public final class RowCounts {
         // The first operator's counter is also the task's counter of incoming records.
         recordsIn = ofOperator.getNumRecordsInCounter();
         recordsOut = ofOperator.getNumRecordsOutCounter();
+        countedByFlink = isCountedByFlink(operator) ? 1 : 0;
         taskRecordsOut =
                 writesToChannels(operator) ? ofTask.getNumRecordsOutCounter() : new SimpleCounter();
         taskBytesIn = ofTask.getNumBytesInCounter();
         taskBytesOut = ofTask.getNumBytesOutCounter();
+    }
+
+    /**
+     * Returns whether Flink counts records of the main output for the operator. If an operator has
+     * chained outputs, Flink counts only what passes the first of them.
+     */
+    private static boolean isCountedByFlink(AbstractStreamOperator<?> operator) {
+        List<StreamEdge> chained =
+                operator.getOperatorConfig().getChainedOutputs(operator.getUserCodeClassloader());
+        return chained.isEmpty() || chained.get(0).getOutputTag() == null;
     }
 
     private static boolean writesToChannels(AbstractStreamOperator<?> operator) {
@@ -68,7 +84,7 @@ public final class RowCounts {
 
     /** Counts the rows of a chunk that was emitted to the operator's outputs. */
     public void emitted(Chunk chunk) {
-        recordsOut.inc(chunk.rowCount() - 1);
+        recordsOut.inc(chunk.rowCount() - countedByFlink);
         taskRecordsOut.inc(chunk.rowCount() - 1);
     }
 

@@ -62,7 +62,13 @@ class RowMetricsITCase {
     }
 
     @ParameterizedTest(name = "partitioned={0}, transport={1}, columns={2}")
-    @CsvSource({"false,flink,false", "false,flink,true", "true,flink,false", "true,shm,false"})
+    @CsvSource({
+        "false,flink,false",
+        "false,flink,true",
+        "true,flink,false",
+        "true,shm,false",
+        "false,shm,false"
+    })
     void shouldCountRowsAndTheirBytes(
             boolean partitioned,
             String transport,
@@ -88,6 +94,7 @@ class RowMetricsITCase {
         assertThat(ofOperator(job, name + "-star", "numRecordsIn"))
                 .isEqualTo(FACTS + copies * DIMENSION_ROWS);
         assertThat(ofOperator(job, name + "-star", "numRecordsOut")).isEqualTo(FACTS);
+        assertThat(ofOperator(job, "pack facts", "numRecordsOut")).isEqualTo(FACTS);
         if (partitioned) {
             assertThat(ofOperator(job, "send facts", "numRecordsIn")).isEqualTo(FACTS);
             assertThat(ofOperator(job, "send facts", "numRecordsOut")).isEqualTo(FACTS);
