@@ -47,7 +47,7 @@ import org.jspecify.annotations.Nullable;
  * join loads the build table first.
  *
  * <p>The result has the probe table's columns, followed by the build table's unless the join is
- * semi or anti. A build column whose name is taken gets a number, as in Flink SQL: {@code id0}.
+ * semi or anti. A build column whose name exists is numbered, as in Flink SQL: {@code id0}.
  * Integers of any width compare as numbers. Other key columns have one type on both sides, as
  * {@link PairJoin} lists them.
  *
@@ -492,13 +492,13 @@ public final class TableJoin {
             fields.add(field(field.getName(), field.getType(), mayBeNull(field.getName())));
         }
         if (hasBuildColumns()) {
-            Set<String> taken = new HashSet<>(names);
-            taken.addAll(build.rowType().getFieldNames());
+            Set<String> usedNames = new HashSet<>(names);
+            usedNames.addAll(build.rowType().getFieldNames());
             for (RowType.RowField field : build.rowType().getFields()) {
                 String name = field.getName();
                 for (int i = 0; names.contains(name); i++) {
                     String numbered = field.getName() + i;
-                    name = taken.contains(numbered) ? name : numbered;
+                    name = usedNames.contains(numbered) ? name : numbered;
                 }
                 names.add(name);
                 fields.add(field(name, field.getType(), kind.keepsUnmatchedProbe()));

@@ -15,15 +15,14 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells for each probe row which of its candidates, build rows of an equal integer as key, match,
- * and emits what the kind of join makes of them. Only a row whose candidates have all been looked
- * at is known to have no match: one that is completed, since an engine may pass over the rows of a
- * chunk several times, with some of the build rows each time.
+ * Checks hash collisions of a pair join: finds the candidates of each probe row whose full keys
+ * match, and emits the results of the join's kind. A probe row has no match only if it is complete,
+ * since an engine may probe the rows of a chunk several times, each time against some build rows.
  */
 final class CollisionCheckingPairEmitter<A, B, OUT>
         implements ResultEmitter<OUT>, UnmatchedBuildEmitter<OUT> {
 
-    /** Whether a probe row has a match, as far as is known. */
+    /** Whether a match of a probe row was found so far. */
     private enum Match {
         NONE,
         FOUND
@@ -47,7 +46,7 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
     /** The probe row of the record. */
     private int openRow;
 
-    /** Null where the function has had it, which may change what it is given. */
+    /** Null after the function has received it, since the function may modify its arguments. */
     private @Nullable B openRecord;
 
     CollisionCheckingPairEmitter(
@@ -79,11 +78,11 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
             if (!probeRows.isAt(probeRow)) {
-                probeRows.goTo(probeRow, batch.completedRows());
+                probeRows.moveTo(probeRow, batch.completedRows());
                 open(probeRow);
             }
             if (batch.isMatched(0, row)) {
-                look(batch, row);
+                checkCandidate(batch, row);
             }
         }
     }
@@ -105,8 +104,8 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
         return openRecord;
     }
 
-    private void look(ResultBatch batch, int row) throws Exception {
-        if (probeRows.known() == Match.FOUND && !join.kind().givesPairs()) {
+    private void checkCandidate(ResultBatch batch, int row) throws Exception {
+        if (probeRows.state() == Match.FOUND && !join.kind().emitsPairs()) {
             return;
         }
         if (numbers != null && numbers.hasNullKey(batch, row)) {
@@ -116,11 +115,11 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
         if (!matches(record)) {
             return;
         }
-        probeRows.know(Match.FOUND);
+        probeRows.update(Match.FOUND);
         if (numbers != null) {
             numbers.matched(batch, row);
         }
-        if (join.kind().givesPairs()) {
+        if (join.kind().emitsPairs()) {
             collect(record);
         } else if (join.kind() == PairKind.SEMI) {
             collect(null);

@@ -14,37 +14,37 @@ import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 
 /**
- * Takes out of a star join's results the rows that stand there only because hashes of different
- * keys are equal, and has another emitter emit the rest.
+ * Checks hash collisions of a star join: drops result rows whose full keys differ although their
+ * hashes are equal. Another emitter emits the rest.
  *
  * <p>A row holds one candidate of each dimension, and the rows of a fact are all combinations of
  * its candidates. With c the candidate in such a dimension, the row is
  *
  * <pre>
  *          keys are equal                          they are not
- *   INNER  given                                   dropped
- *   SEMI   given if c is the first such one        dropped
- *   LEFT   given                                   held if c is the first such one
+ *   INNER  emitted                                 dropped
+ *   SEMI   emitted if c is the first such one      dropped
+ *   LEFT   emitted                                 held if c is the first such one
  *   ANTI   dropped                                 held if c is the first such one
  * </pre>
  *
- * <p>A held row is given without c once the fact is complete, unless a candidate turned up by then
- * whose key is equal: it stands for all that have none. Which candidate is the first is the same in
- * all combinations, so each of those is given once. Hashes are hardly ever equal by chance, so rows
- * are hardly ever held.
+ * <p>A held row is emitted without c when the fact is complete, unless a candidate with an equal
+ * key has arrived by then. It represents all rows without a match. The first candidate is the same
+ * in all combinations, so each of them is emitted once. Hashes rarely collide, so rows are rarely
+ * held.
  */
 final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
 
     private static final int MAX_DIMENSIONS = Long.SIZE;
 
     /**
-     * A row that is right where other candidates of its fact are wrong too.
+     * A row that is a result if its fact has no match in the dimensions of {@code unmatched}.
      *
-     * @param unmatched bits of the dimensions in which it has no match then
+     * @param unmatched bits of those dimensions
      */
     private record Held(RowCopy row, long unmatched) {}
 
-    /** What is known of a fact's candidates; bits and places are of {@link #keys}. */
+    /** State of a fact's candidates; bits and indexes are those of {@link #keys}. */
     private static final class Fact {
         private long matched;
         private long hasFirst;
@@ -77,8 +77,8 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
     private Output<StreamRecord<OUT>> output;
 
     /**
-     * @param spec of the engine, which gives candidates
-     * @param rows emits what is right
+     * @param spec of the engine, which returns candidates
+     * @param rows emits the results
      */
     CollisionCheckingStarEmitter(
             JoinSpec spec, List<HashedDimension> verified, ResultEmitter<OUT> rows) {
@@ -108,29 +108,29 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
             if (!facts.isAt(probeRow)) {
-                if (facts.known() != null && !facts.known().held.isEmpty()) {
-                    give(batch, begin, row);
+                if (facts.state() != null && !facts.state().held.isEmpty()) {
+                    emitRows(batch, begin, row);
                     begin = row;
                 }
-                facts.goTo(probeRow, batch.completedRows());
+                facts.moveTo(probeRow, batch.completedRows());
             }
-            if (!isGiven(batch, row, probeRow)) {
-                give(batch, begin, row);
+            if (!isResult(batch, row, probeRow)) {
+                emitRows(batch, begin, row);
                 begin = row + 1;
             }
         }
-        give(batch, begin, toRow);
+        emitRows(batch, begin, toRow);
     }
 
-    private void give(ResultBatch batch, int fromRow, int toRow) throws Exception {
+    private void emitRows(ResultBatch batch, int fromRow, int toRow) throws Exception {
         if (fromRow < toRow) {
             rows.emit(batch, fromRow, toRow, output);
         }
     }
 
-    private boolean isGiven(ResultBatch batch, int row, int probeRow) {
-        Fact fact = facts.known();
-        boolean given = true;
+    private boolean isResult(ResultBatch batch, int row, int probeRow) {
+        Fact fact = facts.state();
+        boolean result = true;
         long unmatched = 0;
         for (int i = 0; i < keys.length; i++) {
             KeyComparison side = keys[i];
@@ -139,23 +139,23 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
             }
             boolean equal = side.areEqual(row, probeRow);
             switch (side.kind()) {
-                case INNER -> given &= equal;
-                case SEMI -> given &= equal && fact.isFirst(i, side.candidateRow(row));
+                case INNER -> result &= equal;
+                case SEMI -> result &= equal && fact.isFirst(i, side.candidateRow(row));
                 case LEFT, ANTI -> {
                     if (equal) {
                         fact.matched |= 1L << i;
-                        given &= side.kind() == JoinKind.LEFT;
+                        result &= side.kind() == JoinKind.LEFT;
                     } else {
                         unmatched |= 1L << i;
-                        given &= fact.isFirst(i, side.candidateRow(row));
+                        result &= fact.isFirst(i, side.candidateRow(row));
                     }
                 }
             }
         }
-        if (given && unmatched != 0 && (unmatched & fact.matched) == 0) {
+        if (result && unmatched != 0 && (unmatched & fact.matched) == 0) {
             fact.hold(new Held(new RowCopy(spec, batch, row, dimensions(unmatched)), unmatched));
         }
-        return given && unmatched == 0;
+        return result && unmatched == 0;
     }
 
     private BitSet dimensions(long bits) {

@@ -9,38 +9,38 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known so far of probe rows of which more results may come. As a rule that is one row at a
- * time; but where an engine passes over a build side slice by slice, no row of a chunk is complete
- * before the last slice, and each slice goes through the rows again. Not thread-safe.
+ * The state of probe rows whose results are incomplete. Usually that is one row at a time. If an
+ * engine probes a build side slice by slice, no row of a chunk is complete before the last slice,
+ * and each slice repeats the rows. Not thread-safe.
  *
- * @param <S> what is known of a row
+ * @param <S> state of a row
  */
 final class IncompleteProbeRows<S> {
 
-    /** Does what is left to do for a row that is complete. */
+    /** Emits the remaining results of a complete row. */
     @FunctionalInterface
     interface Settlement<S> {
-        void settle(int probeRow, S known) throws Exception;
+        void settle(int probeRow, S state) throws Exception;
     }
 
     private static final int NONE = -1;
 
-    private final Supplier<S> unknown;
+    private final Supplier<S> initial;
     private final Settlement<S> settlement;
 
-    /** What is known of each row of the chunk; null of one that is settled or did not come. */
-    private Object[] known = {};
+    /** State by row of the chunk; null if the row is settled or has not arrived. */
+    private Object[] states = {};
 
-    /** Rows that are not settled are from here on, and before {@link #end}. */
+    /** First row that is not settled; all such rows are before {@link #end}. */
     private int begin = Integer.MAX_VALUE;
 
     private int end;
 
-    /** The row that results come of. */
+    /** Row of the current results. */
     private int row = NONE;
 
-    IncompleteProbeRows(Supplier<S> unknown, Settlement<S> settlement) {
-        this.unknown = unknown;
+    IncompleteProbeRows(Supplier<S> initial, Settlement<S> settlement) {
+        this.initial = initial;
         this.settlement = settlement;
     }
 
@@ -48,27 +48,27 @@ final class IncompleteProbeRows<S> {
         return row == probeRow;
     }
 
-    /** What is known of the row that results come of; null where there is none. */
-    @Nullable S known() {
-        return row == NONE ? null : knownOf(row);
+    /** Returns the state of the current row, or null if there is none. */
+    @Nullable S state() {
+        return row == NONE ? null : stateOf(row);
     }
 
-    /** Says what is known of it from now on. */
-    void know(S now) {
-        known[row] = now;
+    /** Replaces the state of the current row. */
+    void update(S state) {
+        states[row] = state;
     }
 
     @SuppressWarnings("unchecked")
-    private S knownOf(int probeRow) {
-        return (S) known[probeRow];
+    private S stateOf(int probeRow) {
+        return (S) states[probeRow];
     }
 
     /**
-     * Goes to another row, and settles the last one where it is complete.
+     * Moves to another row, and settles the previous one if it is complete.
      *
      * @param completedRows rows of the chunk that are complete with the batch of this row
      */
-    void goTo(int probeRow, int completedRows) throws Exception {
+    void moveTo(int probeRow, int completedRows) throws Exception {
         // Rows of a batch ascend: one that lies ahead may come again.
         if (row != NONE && row < completedRows && row < probeRow) {
             settle(row);
@@ -76,18 +76,18 @@ final class IncompleteProbeRows<S> {
         row = probeRow;
         begin = Math.min(begin, row);
         end = Math.max(end, row + 1);
-        if (row >= known.length) {
-            known = Arrays.copyOf(known, Math.max(row + 1, 2 * known.length));
+        if (row >= states.length) {
+            states = Arrays.copyOf(states, Math.max(row + 1, 2 * states.length));
         }
-        if (known[row] == null) {
-            known[row] = unknown.get();
+        if (states[row] == null) {
+            states[row] = initial.get();
         }
     }
 
     /** Settles all rows before {@code completedRows}, in order. */
     void completed(int completedRows) throws Exception {
         for (; begin < Math.min(completedRows, end); begin++) {
-            if (known[begin] != null) {
+            if (states[begin] != null) {
                 settle(begin);
             }
         }
@@ -102,14 +102,14 @@ final class IncompleteProbeRows<S> {
     }
 
     private void settle(int probeRow) throws Exception {
-        S last = knownOf(probeRow);
-        known[probeRow] = null;
+        S last = stateOf(probeRow);
+        states[probeRow] = null;
         settlement.settle(probeRow, last);
     }
 
-    /** What is known of all rows that are not settled. */
+    /** Returns the states of all rows that are not settled. */
     @SuppressWarnings("unchecked")
     List<S> unsettled() {
-        return (List<S>) Arrays.stream(known).filter(Objects::nonNull).toList();
+        return (List<S>) Arrays.stream(states).filter(Objects::nonNull).toList();
     }
 }

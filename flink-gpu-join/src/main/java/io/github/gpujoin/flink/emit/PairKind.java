@@ -4,7 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinKind;
 
-/** Kinds of joins of a build and a probe side; docs/semantics.md has what each of them gives. */
+/** Kinds of joins of a build and a probe side; docs/semantics.md has the results of each. */
 public enum PairKind {
     INNER,
     /** Keeps probe records without a match. */
@@ -17,7 +17,7 @@ public enum PairKind {
     ANTI;
 
     /** Whether each match is a result, rather than whether there is any. */
-    boolean givesPairs() {
+    boolean emitsPairs() {
         return this != SEMI && this != ANTI;
     }
 

@@ -102,26 +102,26 @@ final class RecordBatch {
         // Taken out first: while a chunk is emitted, a timer may run and drain again. A new array
         // is
         // young, so that storing references in it costs no barrier.
-        Object[] taken = records;
+        Object[] batch = records;
         records = new Object[capacityRows];
         count = 0;
         if (partitioner == null) {
-            append(0, taken, inOrder, 0, rows);
+            append(0, batch, inOrder, 0, rows);
             return;
         }
-        columns.sort(taken, rows, packing.partitionColumn(), partitioner);
+        columns.sort(batch, rows, packing.partitionColumn(), partitioner);
         for (int g = 0; g < partitioner.groups().count(); g++) {
-            append(g, taken, partitioner.rows(), partitioner.start(g), partitioner.end(g));
+            append(g, batch, partitioner.rows(), partitioner.start(g), partitioner.end(g));
         }
     }
 
-    private void append(int group, Object[] taken, int[] order, int from, int end) {
+    private void append(int group, Object[] batch, int[] order, int from, int end) {
         int next = from;
         while (next < end) {
             ChunkBuilder builder = sink.builder(group);
             int room = builder.capacityRows() - builder.rowCount();
             int last = Math.min(end, next + room);
-            columns.append(taken, timestamps, order, next, last, builder);
+            columns.append(batch, timestamps, order, next, last, builder);
             sink.added(group, last - next, arrivedAtMs);
             next = last;
         }

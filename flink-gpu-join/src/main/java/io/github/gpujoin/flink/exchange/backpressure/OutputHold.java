@@ -42,7 +42,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
     /** Announced checkpoint of each full receiver, or -1. */
     private final Map<Object, Long> full = new HashMap<>();
 
-    private final List<Buffer> taken = new ArrayList<>();
+    private final List<Buffer> requested = new ArrayList<>();
     private long passedCheckpoint = -1;
     private boolean listens;
     private volatile boolean isAsked;
@@ -152,17 +152,17 @@ final class OutputHold implements BufferListener, AutoCloseable {
             emissionStartNs = 0;
             pool.setMaxOverdraftBuffersPerGate(overdraftBuffers);
         }
-        take(pool);
+        requestIfAsked(pool);
     }
 
-    private void take(BufferPool pool) {
+    private void requestIfAsked(BufferPool pool) {
         if (!isAsked) {
             return;
         }
         synchronized (this) {
             holds = isAsked;
             while (holds && !pool.isDestroyed()) {
-                takeFree(pool);
+                requestFree(pool);
                 if (listens || pool.addBufferListener(this)) {
                     listens = true;
                     return;
@@ -175,13 +175,13 @@ final class OutputHold implements BufferListener, AutoCloseable {
      * Requests all free buffers. A pool with free buffers provides none while one channel has
      * reached its limit.
      */
-    private void takeFree(BufferPool pool) {
+    private void requestFree(BufferPool pool) {
         while (pool.getNumberOfAvailableMemorySegments() > 0) {
             Buffer buffer = pool.requestBuffer();
             if (buffer == null) {
                 return;
             }
-            taken.add(buffer);
+            requested.add(buffer);
         }
     }
 
@@ -192,8 +192,8 @@ final class OutputHold implements BufferListener, AutoCloseable {
         List<Buffer> dropped;
         synchronized (this) {
             holds = false;
-            dropped = List.copyOf(taken);
-            taken.clear();
+            dropped = List.copyOf(requested);
+            requested.clear();
         }
         // This resumes the sender.
         dropped.forEach(Buffer::recycleBuffer);
@@ -209,7 +209,7 @@ final class OutputHold implements BufferListener, AutoCloseable {
         if (!holds) {
             return false;
         }
-        taken.add(buffer);
+        requested.add(buffer);
         listens = ((BufferPool) buffer.getRecycler()).addBufferListener(this);
         return true;
     }

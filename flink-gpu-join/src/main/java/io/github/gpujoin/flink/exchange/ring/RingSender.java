@@ -98,7 +98,7 @@ final class RingSender implements AutoCloseable {
 
     /** Starts to connect to all subtasks of the join. Runs in the agent's thread. */
     private void connect(WriterAddresses addresses) throws IOException {
-        List<WriterEnd> made = new ArrayList<>();
+        List<WriterEnd> opened = new ArrayList<>();
         buffers =
                 SenderBuffers.reserve(options.senderBytes(addresses.targets().size()), taskManager);
         for (Target target : addresses.targets()) {
@@ -113,9 +113,9 @@ final class RingSender implements AutoCloseable {
                             transport,
                             options.sessions(),
                             System.nanoTime());
-            made.add(new WriterEnd(session, options.payloadBytes()));
+            opened.add(new WriterEnd(session, options.payloadBytes()));
         }
-        ends = List.copyOf(made);
+        ends = List.copyOf(opened);
         ends.forEach(agent::add);
     }
 
