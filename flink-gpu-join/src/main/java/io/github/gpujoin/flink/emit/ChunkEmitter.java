@@ -8,7 +8,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.flink.emit.ColumnSource.Place;
+import io.github.gpujoin.flink.emit.ColumnSource.Location;
 import io.github.gpujoin.flink.pack.ColumnGather;
 import java.util.Arrays;
 import java.util.Objects;
@@ -111,7 +111,7 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         int targetStart = builder.columnOffset(column) + width * builder.rowCount();
         if (!reader.isRaw()) {
             convert(reader, column, row, count);
-        } else if (reader.source().place() == Place.PAYLOAD_FIXED) {
+        } else if (reader.source().location() == Location.PAYLOAD_FIXED) {
             long source = reader.start() + (long) width * row;
             ColumnGather.copyRange(width, null, source, count, target, targetStart);
         } else {

@@ -10,9 +10,9 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 
 /**
- * Where an engine's results hold a column, and what says that they hold none.
+ * Location of a column in the results of an engine, and the reasons for which it may be absent.
  *
- * @param dimension for the places in a dimension
+ * @param dimension of a location in a dimension
  * @param index of the fixed fact column, of the fixed payload column, or among the variable-width
  *     columns
  * @param type as it is stored there
@@ -21,12 +21,17 @@ import io.github.gpujoin.core.layout.ColumnType;
  * @param nullKeyBits as in {@link OutputField}
  */
 record ColumnSource(
-        Place place, int dimension, int index, ColumnType type, int unmatched, int nullKeyBits) {
+        Location location,
+        int dimension,
+        int index,
+        ColumnType type,
+        int unmatched,
+        int nullKeyBits) {
 
     /** For {@link #unmatched}. */
     static final int NONE = -1;
 
-    enum Place {
+    enum Location {
         FACT_FIXED,
         FACT_VARIABLE_WIDTH,
         PAYLOAD_FIXED,
@@ -40,11 +45,11 @@ record ColumnSource(
 
     /** The same for rows that have the value. */
     ColumnSource present() {
-        return new ColumnSource(place, dimension, index, type, NONE, 0);
+        return new ColumnSource(location, dimension, index, type, NONE, 0);
     }
 
     boolean isFixed() {
-        return place == Place.FACT_FIXED || place == Place.PAYLOAD_FIXED;
+        return location == Location.FACT_FIXED || location == Location.PAYLOAD_FIXED;
     }
 
     /**
@@ -73,7 +78,7 @@ record ColumnSource(
         if (column.isFixed()) {
             int payload = dimension.payloadColumns().indexOf(field.column());
             return new ColumnSource(
-                    Place.PAYLOAD_FIXED,
+                    Location.PAYLOAD_FIXED,
                     field.side(),
                     payload,
                     column.type(),
@@ -82,7 +87,7 @@ record ColumnSource(
         }
         int index = indexAmongVariableWidth(dimension.schema(), field.column());
         return new ColumnSource(
-                Place.PAYLOAD_VARIABLE_WIDTH,
+                Location.PAYLOAD_VARIABLE_WIDTH,
                 field.side(),
                 index,
                 column.type(),
@@ -95,7 +100,7 @@ record ColumnSource(
         boolean key = field.side() != ChunkDescriptor.FACTS;
         Column column = key ? facts.column(index) : checked(field, facts, index);
         return new ColumnSource(
-                column.isFixed() ? Place.FACT_FIXED : Place.FACT_VARIABLE_WIDTH,
+                column.isFixed() ? Location.FACT_FIXED : Location.FACT_VARIABLE_WIDTH,
                 -1,
                 column.isFixed() ? index : indexAmongVariableWidth(facts, index),
                 column.type(),
@@ -128,7 +133,7 @@ record ColumnSource(
     }
 
     private static IllegalArgumentException refused(
-            String rule, OutputField field, Object against) {
-        return new IllegalArgumentException(rule + ": field=" + field + ", of=" + against);
+            String fault, OutputField field, Object against) {
+        return new IllegalArgumentException(fault + ": field=" + field + ", of=" + against);
     }
 }

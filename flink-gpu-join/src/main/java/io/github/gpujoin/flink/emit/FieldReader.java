@@ -8,7 +8,7 @@ import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.flink.emit.ColumnSource.Place;
+import io.github.gpujoin.flink.emit.ColumnSource.Location;
 import io.github.gpujoin.flink.record.FieldKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds one field's values in result batches and restores them. Fixed values are read in place, at
- * {@link #base()} and {@link #locate}; so are variable-width ones, whose place is that of their
+ * {@link #base()} and {@link #locate}; so are variable-width ones, whose location is that of their
  * length. Not thread-safe.
  */
 final class FieldReader {
@@ -49,7 +49,7 @@ final class FieldReader {
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
         boolean repeats =
-                source.place() == Place.PAYLOAD_VARIABLE_WIDTH && kind == FieldKind.STRING;
+                source.location() == Location.PAYLOAD_VARIABLE_WIDTH && kind == FieldKind.STRING;
         this.texts = repeats ? new TextCache() : null;
     }
 
@@ -71,7 +71,7 @@ final class FieldReader {
         if (source.nullKeyBits() != 0) {
             nullKeys = Memory.BYTES + chunk.columnOffset(nullKeysColumn);
         }
-        switch (source.place()) {
+        switch (source.location()) {
             case FACT_FIXED -> {
                 base = chunk.array();
                 start = Memory.BYTES + chunk.columnOffset(source.index());
@@ -122,7 +122,7 @@ final class FieldReader {
 
     /** Where the fixed value stands, or the length that stands before the variable-width value. */
     long locate(int row, int probeRow) {
-        return switch (source.place()) {
+        return switch (source.location()) {
             case FACT_FIXED -> start + (long) source.type().widthBytes() * probeRow;
             case PAYLOAD_FIXED -> start + (long) source.type().widthBytes() * row;
             case FACT_VARIABLE_WIDTH -> walk(Memory.BYTES + chunk.variableWidthStart(probeRow));

@@ -9,11 +9,11 @@ public final class UnreadableRecordException extends FlinkRuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    public UnreadableRecordException(String rule, String side, Exception cause) {
-        super(rule + ": side=" + side, cause);
+    public UnreadableRecordException(String fault, String side, Exception cause) {
+        super(fault + ": side=" + side, cause);
     }
 
-    /** All messages, from the rule to the root. */
+    /** All messages, from the fault to the root cause. */
     public String reason() {
         StringBuilder reason = new StringBuilder(getMessage());
         for (Throwable cause = getCause(); cause != null; cause = cause.getCause()) {
