@@ -14,20 +14,20 @@ import java.util.Set;
  * The key columns in the chunks of a side.
  *
  * @param own key columns that are columns of the side
- * @param made key columns that packers compute from other columns
+ * @param computed key columns that packers compute from other columns
  * @param keptNulls bits in the column of null keys, by key column whose rows are kept if it is null
  * @param partitionKey key column that partitions the rows, if any does
  */
 record InputKeys(
         Set<String> own,
-        Collection<KeyColumn<Object>> made,
+        Collection<KeyColumn<Object>> computed,
         Map<String, Integer> keptNulls,
         String partitionKey) {
 
     static InputKeys ofDimension(JoinKey key) {
-        return key.made() == null
+        return key.computedKey() == null
                 ? new InputKeys(Set.of(key.column()), List.of(), Map.of(), key.column())
-                : new InputKeys(Set.of(), List.of(key.made()), Map.of(), key.column());
+                : new InputKeys(Set.of(), List.of(key.computedKey()), Map.of(), key.column());
     }
 
     /**
@@ -41,14 +41,14 @@ record InputKeys(
         Set<JoinKey> all = new LinkedHashSet<>(List.of(first));
         all.addAll(keys);
         Set<String> own = new LinkedHashSet<>();
-        Map<String, KeyColumn<Object>> made = new LinkedHashMap<>();
+        Map<String, KeyColumn<Object>> computed = new LinkedHashMap<>();
         for (JoinKey key : all) {
-            if (key.madeOfFacts() == null) {
+            if (key.computedFactKey() == null) {
                 own.add(key.factColumn());
             } else {
-                made.putIfAbsent(key.factColumn(), key.madeOfFacts());
+                computed.putIfAbsent(key.factColumn(), key.computedFactKey());
             }
         }
-        return new InputKeys(own, made.values(), keptNulls, first.factColumn());
+        return new InputKeys(own, computed.values(), keptNulls, first.factColumn());
     }
 }

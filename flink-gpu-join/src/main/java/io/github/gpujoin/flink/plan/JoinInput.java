@@ -355,11 +355,11 @@ public final class JoinInput<R> {
             List<String> columns, InputKeys keys, boolean timestamp, PackSpec packing) {
         SerializerConfig config = stream.getExecutionConfig().getSerializerConfig();
         DataStream<R> records = (DataStream<R>) stream;
-        List<KeyColumn<R>> made =
-                keys.made().stream().map(key -> (KeyColumn<R>) (KeyColumn<?>) key).toList();
+        List<KeyColumn<R>> computed =
+                keys.computed().stream().map(key -> (KeyColumn<R>) (KeyColumn<?>) key).toList();
         RecordLayout<R> layout =
                 RecordLayout.of(records.getType(), columns, keys.own(), config)
-                        .withKeys(made)
+                        .withKeys(computed)
                         .keepingNullKeys(keys.keptNulls());
         if (timestamp) {
             layout = layout.withTimestamp();
@@ -444,9 +444,10 @@ public final class JoinInput<R> {
             JoinKey key, Packed packed, ChunkTypeInfo type, String uid) {
         DataStream<R> changes = (DataStream<R>) stream;
         ChangeKey<R> selector =
-                key.made() == null
+                key.computedKey() == null
                         ? ChangeKey.ofColumn(changes.getType(), key.column())
-                        : ChangeKey.of(changes.getType(), (SelectedKey<R, ?>) key.made().key());
+                        : ChangeKey.of(
+                                changes.getType(), (SelectedKey<R, ?>) key.computedKey().key());
         DataStream<R> byKey =
                 new DataStream<>(
                         stream.getExecutionEnvironment(),

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  *
  * @param factColumn key column in the facts' chunks
  * @param column key column in the dimension's chunks
- * @param madeOfFacts computes the key of a fact; null if it is a column of the facts
- * @param made computes the key of a dimension row; null if it is a column of the dimension
+ * @param computedFactKey computes the key of a fact; null if it is a column of the facts
+ * @param computedKey computes the key of a dimension row; null if it is a column of the dimension
  */
 record JoinKey(
         String factColumn,
         String column,
-        @Nullable KeyColumn<Object> madeOfFacts,
-        @Nullable KeyColumn<Object> made) {
+        @Nullable KeyColumn<Object> computedFactKey,
+        @Nullable KeyColumn<Object> computedKey) {
 
     /**
      * Returns the key of a dimension.
@@ -57,10 +57,11 @@ record JoinKey(
         SelectedKey<Object, Row> aligned = ofRows.alignedWith(ofFacts);
         boolean numbered =
                 !aligned.layout().isExact() && HashedDimension.numbersRows(dimension.kind());
-        KeyColumn<Object> madeOfFacts =
+        KeyColumn<Object> computedFactKey =
                 KeyColumn.of(factColumns, ofFacts.alignedWith(ofRows), false);
-        KeyColumn<Object> made = KeyColumn.of(columns, aligned, numbered);
-        return new JoinKey(madeOfFacts.name(), made.name(), madeOfFacts, made);
+        KeyColumn<Object> computedKey = KeyColumn.of(columns, aligned, numbered);
+        return new JoinKey(
+                computedFactKey.name(), computedKey.name(), computedFactKey, computedKey);
     }
 
     private static void requireColumns(
@@ -85,6 +86,6 @@ record JoinKey(
 
     /** Whether the key column contains the whole key, rather than its hash. */
     boolean isExact() {
-        return made == null || made.key().layout().isExact();
+        return computedKey == null || computedKey.key().layout().isExact();
     }
 }

@@ -177,8 +177,8 @@ final class PackedInputs {
                     new HashedDimension(
                             d,
                             sides.dimensions().get(d).kind(),
-                            keyBytes(ChunkDescriptor.FACTS, key.madeOfFacts()),
-                            keyBytes(d, key.made()),
+                            keyBytes(ChunkDescriptor.FACTS, key.computedFactKey()),
+                            keyBytes(d, key.computedKey()),
                             dimensions.get(d).schema().indexOf(KeyColumn.ROW_NAME)));
         }
         return verified;

@@ -21,15 +21,15 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
     private final String column;
 
     /** Computes the key, or null if the key is a column of the records. */
-    private final @Nullable SelectedKey<T, ?> made;
+    private final @Nullable SelectedKey<T, ?> computed;
 
     private transient RecordShape.@Nullable Getter<T> getter;
     private transient SelectedKey.@Nullable Reader<T, ?> reader;
 
-    private ChangeKey(TypeInformation<T> type, String column, SelectedKey<T, ?> made) {
+    private ChangeKey(TypeInformation<T> type, String column, SelectedKey<T, ?> computed) {
         this.type = type;
         this.column = column;
-        this.made = made;
+        this.computed = computed;
     }
 
     /** Returns a key that is a column of integers. */
@@ -38,14 +38,14 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
     }
 
     /** Returns a key that packers compute from other columns. */
-    public static <T> ChangeKey<T> of(TypeInformation<T> type, SelectedKey<T, ?> made) {
-        return new ChangeKey<>(type, null, made);
+    public static <T> ChangeKey<T> of(TypeInformation<T> type, SelectedKey<T, ?> computed) {
+        return new ChangeKey<>(type, null, computed);
     }
 
     @Override
     public Long getKey(T record) {
         try {
-            Number key = made == null ? ofColumn(record) : ofMade(record);
+            Number key = computed == null ? ofColumn(record) : ofComputed(record);
             return key == null ? NONE : (Long) key.longValue();
         } catch (Exception e) {
             // The packer fails for the same record and applies the policy for bad records.
@@ -60,9 +60,9 @@ public final class ChangeKey<T> implements KeySelector<T, Long> {
         return (Number) getter.get(record);
     }
 
-    private Number ofMade(T record) throws Exception {
+    private Number ofComputed(T record) throws Exception {
         if (reader == null) {
-            reader = made.reader();
+            reader = computed.reader();
         }
         return reader.integer(record);
     }

@@ -130,11 +130,11 @@ public final class RecordLayout<T> implements Serializable {
     }
 
     /** The same layout of some fields, with columns of such keys in front of all others. */
-    public RecordLayout<T> withKeys(List<KeyColumn<T>> made) {
+    public RecordLayout<T> withKeys(List<KeyColumn<T>> computed) {
         List<RecordField> extended = new ArrayList<>();
-        made.forEach(key -> extended.addAll(key.fields()));
+        computed.forEach(key -> extended.addAll(key.fields()));
         extended.addAll(fields);
-        return new RecordLayout<>(type, extended, made, whole, nullKeyBits);
+        return new RecordLayout<>(type, extended, computed, whole, nullKeyBits);
     }
 
     /** The same layout with the column {@link #TIMESTAMP} after all others. */
@@ -174,9 +174,9 @@ public final class RecordLayout<T> implements Serializable {
     }
 
     private boolean isNullable(String name) {
-        for (KeyColumn<T> made : keys) {
-            if (made.name().equals(name)) {
-                return made.key().layout().nulls() == KeyLayout.Nulls.MATCH_NOTHING;
+        for (KeyColumn<T> computed : keys) {
+            if (computed.name().equals(name)) {
+                return computed.key().layout().nulls() == KeyLayout.Nulls.MATCH_NOTHING;
             }
         }
         return !RecordShape.of(type).isPrimitive(name);
