@@ -63,7 +63,7 @@ final class GroupPump<OUT> implements ResultPump {
     }
 
     @Override
-    public boolean turn() throws Exception {
+    public boolean emitNext() throws Exception {
         ResultBatch batch = polls.poll();
         if (batch == null) {
             boolean isFull = engine.awaitsDrain();
@@ -113,7 +113,7 @@ final class GroupPump<OUT> implements ResultPump {
     @Override
     public void beforeBarrier() throws Exception {
         while (engine.inFlightCount() > 0) {
-            if (!turn()) {
+            if (!emitNext()) {
                 checkNotCancelled.run();
                 Thread.onSpinWait();
             }

@@ -112,7 +112,7 @@ final class ProbeLoop {
         boolean progresses = true;
         while (progresses && hasWork()) {
             submitWaiting();
-            progresses = hasFacts() ? pump.turn() : emitUnmatched();
+            progresses = hasFacts() ? pump.emitNext() : emitUnmatched();
             progresses &= System.nanoTime() - deadlineNs < 0 && !backpressure.yieldsToBarrier();
             progresses &= backpressure.outputHasRoom();
         }
@@ -174,7 +174,7 @@ final class ProbeLoop {
                 && engine.state() == EngineState.JOINING
                 && backpressure.outputIsAvailable()
                 && System.nanoTime() - deadlineNs < 0) {
-            if (!pump.turn()) {
+            if (!pump.emitNext()) {
                 checkNotCancelled.run();
                 LockSupport.parkNanos(POLL_INTERVAL_NS);
             }
@@ -195,7 +195,7 @@ final class ProbeLoop {
             return;
         }
         while (isEngineBusy()) {
-            pump.turn();
+            pump.emitNext();
             checkNotCancelled.run();
         }
         pump.flushEmitter();

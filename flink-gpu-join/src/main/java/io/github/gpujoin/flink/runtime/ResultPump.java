@@ -18,7 +18,7 @@ interface ResultPump {
      *
      * @return whether it emitted any
      */
-    boolean turn() throws Exception;
+    boolean emitNext() throws Exception;
 
     /** Whether a batch is emitted in part; the engine must not be polled before it is whole. */
     default boolean holdsBatch() {

@@ -17,8 +17,8 @@ import org.apache.flink.util.function.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Emits result rows of the engine. After each {@link #turn()} and {@link #flushEmitter()}, {@link
- * #emitted} returns the exact progress.
+ * Emits result rows of the engine. After each {@link #emitNext()} and {@link #flushEmitter()},
+ * {@link #emitted} returns the exact progress.
  *
  * <p>Progress counts whole probe rows, because all engines agree on their order only. A batch may
  * end within a probe row. The results of that row are held back until the next turn, which does not
@@ -72,7 +72,7 @@ final class RowPump<OUT> implements ResultPump {
     }
 
     @Override
-    public boolean turn() throws Exception {
+    public boolean emitNext() throws Exception {
         if (cutBatch != null) {
             emitSlice(cutBatch, cutFrom);
             return true;

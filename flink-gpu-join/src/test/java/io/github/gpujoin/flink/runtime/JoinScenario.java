@@ -115,7 +115,7 @@ public final class JoinScenario {
                         chunk -> {},
                         fanOutWatch(),
                         () -> {})
-                ::turn;
+                ::emitNext;
     }
 
     public static StarJoinOperatorFactory<String> operator(JoinEngineFactory engine) {

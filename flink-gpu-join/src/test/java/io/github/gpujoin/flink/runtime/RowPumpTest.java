@@ -113,7 +113,7 @@ class RowPumpTest {
                     run.engine.submitProbe(chunk, 0);
                 }
                 for (int i = 0; i < turns; i++) {
-                    run.pump.turn();
+                    run.pump.emitNext();
                 }
                 results = run.output;
                 pending = run.engine.snapshot();
@@ -123,7 +123,7 @@ class RowPumpTest {
             stoppedInside += done || results.isEmpty() ? 0 : 1;
             try (Run run = new Run(second, scenario)) {
                 run.engine.restore(pending);
-                while (run.pump.turn()) {
+                while (run.pump.emitNext()) {
                     // until nothing is left
                 }
                 results.addAll(run.output);
@@ -175,7 +175,7 @@ class RowPumpTest {
                 }
                 for (int i = 0; i < turns; i++) {
                     int emitted = run.output.size();
-                    run.pump.turn();
+                    run.pump.emitNext();
                     assertThat(run.output.size() - emitted).isLessThan(SLICE + 3);
                 }
                 results = run.output;
@@ -185,7 +185,7 @@ class RowPumpTest {
             }
             try (Run run = new Run(second, scenario)) {
                 run.engine.restore(pending);
-                while (run.pump.turn()) {
+                while (run.pump.emitNext()) {
                     // until nothing is left
                 }
                 results.addAll(run.output);
@@ -209,7 +209,7 @@ class RowPumpTest {
                     .isThrownBy(
                             () -> {
                                 for (int i = 0; i < 3; i++) {
-                                    run.pump.turn();
+                                    run.pump.emitNext();
                                 }
                             });
         }
@@ -225,7 +225,7 @@ class RowPumpTest {
             for (Chunk chunk : scenario.factChunks()) {
                 run.engine.submitProbe(chunk, 0);
             }
-            while (run.pump.turn()) {
+            while (run.pump.emitNext()) {
                 // until nothing is left
             }
             assertThat(run.fanOut.maxFanOut()).isEqualTo(2_500);
