@@ -149,7 +149,7 @@ final class Life implements AutoCloseable {
         } else if (scheduler.hasProgress()) {
             triggerCheckpoint();
         } else if (!drainUnbounded()) {
-            throw new LifeFailure("the job stands still: " + oracle.missing(results.committed()));
+            throw new LifeFailure("the job stalled: " + oracle.missing(results.committed()));
         }
     }
 

@@ -158,7 +158,7 @@ final class Oracle {
         }
         String difference = difference(withExpired(results), count -> count != 0);
         if (!difference.isEmpty()) {
-            throw new LifeFailure("the job stands still, by row and count too many: " + difference);
+            throw new LifeFailure("the job stalled, by row and count too many: " + difference);
         }
     }
 

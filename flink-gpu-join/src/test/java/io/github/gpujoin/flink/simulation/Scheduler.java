@@ -134,7 +134,7 @@ final class Scheduler {
 
     private void countStep() {
         if (++step > maxSteps) {
-            throw new LifeFailure("the job stands still: steps=" + step);
+            throw new LifeFailure("the job stalled: steps=" + step);
         }
         choices.beginStep(step);
     }
@@ -211,7 +211,7 @@ final class Scheduler {
                             && ExceptionUtils.findThrowable(cause, SessionException.class)
                                     .isPresent();
             if (!isByNetwork && !isLost) {
-                throw new LifeFailure("a task failed: " + task.name() + ": " + cause, cause);
+                throw new LifeFailure("task failed: " + task.name() + ": " + cause, cause);
             }
             isLost = true;
         } else {

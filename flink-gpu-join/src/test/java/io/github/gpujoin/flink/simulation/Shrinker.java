@@ -50,7 +50,7 @@ final class Shrinker {
     private static String kindOf(String failure) {
         int values = failure.indexOf(':');
         int second = values < 0 ? -1 : failure.indexOf(':', values + 1);
-        return failure.startsWith("a task failed") && second > 0
+        return failure.startsWith("task failed") && second > 0
                 ? failure.substring(second).replaceAll("[0-9].*", "")
                 : failure.substring(0, values < 0 ? failure.length() : values);
     }

@@ -42,10 +42,7 @@ final class WaitingFacts {
         fewestChunks.put(task.id, fewest);
         if (waiting - fewest > maxGrowth) {
             throw new LifeFailure(
-                    "facts that wait in JOIN become more: chunks="
-                            + waiting
-                            + ", before="
-                            + fewest);
+                    "buffered facts in JOIN grow: chunks=" + waiting + ", before=" + fewest);
         }
     }
 }
