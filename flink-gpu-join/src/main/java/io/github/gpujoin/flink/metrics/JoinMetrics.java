@@ -101,7 +101,7 @@ public final class JoinMetrics {
         gauge("buildSkew", counts.build()::skew);
         gauge("probeRows", counts::probeRows);
         gauge("probeChunks", counts::probeChunks);
-        gauge("heaviestKeyShare", counts.factKeys()::heaviestShare);
+        gauge("heavyHitterShare", counts.factKeys()::heaviestShare);
         for (Stage stage : Stage.values()) {
             gauge(
                     group.addGroup("stage", stage.name()),
@@ -185,7 +185,10 @@ public final class JoinMetrics {
      */
     public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {
         for (MemoryTier tier : MemoryTier.values()) {
-            gauge(group.addGroup("place", tier.name()), "units", () -> engine.groupCountIn(tier));
+            gauge(
+                    group.addGroup("tier", tier.name()),
+                    "partitionGroups",
+                    () -> engine.groupCountIn(tier));
         }
         gauge("spilledFactBytes", spilledFactBytes);
     }
