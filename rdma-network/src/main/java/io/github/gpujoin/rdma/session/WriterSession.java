@@ -92,17 +92,15 @@ public final class WriterSession implements AutoCloseable {
     /**
      * Copies a payload into the next slot, also while disconnected. Later steps send it.
      *
-     * <p>A session that {@link #step} found to have failed still accepts payloads while it has
-     * credit, and never sends them.
-     *
      * @param base as in {@link io.github.gpujoin.core.region.Memory}
      * @param lengthBytes a positive multiple of 8, at most a slot's payload
-     * @return false without credit, before the first connection, after {@link #close}, and if this
-     *     call finds the buffer damaged, which the next {@link #step} reports
+     * @return false without credit, before the first connection, after {@link #close}, after the
+     *     session failed, and if this call finds the buffer damaged, which the next {@link #step}
+     *     reports
      * @throws IllegalArgumentException if the length is out of range
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
-        if (buffer == null) {
+        if (buffer == null || state == WriterState.FAILED) {
             return false;
         }
         try {

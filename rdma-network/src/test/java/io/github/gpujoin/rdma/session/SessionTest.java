@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.core.ring.SlotDescriptor;
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
@@ -237,6 +238,10 @@ class SessionTest extends SessionScenario {
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> writer.step(nowNs))
                 .withMessageContaining("reason=Peer closed the session");
+        assertThat(writer.hasCredit()).isTrue();
+        assertThat(writer.tryWrite(new byte[16], Memory.BYTES, 16))
+                .as("a payload for a failed session")
+                .isFalse();
     }
 
     /** The writer only sees that the reader is gone. */
