@@ -42,7 +42,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> named(String name) {
-        side.input().named(Objects.requireNonNull(name, "name"));
+        open().input().named(Objects.requireNonNull(name, "name"));
         return this;
     }
 
@@ -61,7 +61,7 @@ public final class Dimension<D> {
      *     do, or are chunks
      */
     public Dimension<D> changelog() {
-        side.input().changelog();
+        open().input().changelog();
         return this;
     }
 
@@ -73,7 +73,7 @@ public final class Dimension<D> {
      * @throws IllegalArgumentException if the dimension consists of chunks
      */
     public Dimension<D> changelog(MapFunction<D, RowKind> kind) {
-        side.input().changelog(Objects.requireNonNull(kind, "kind"));
+        open().input().changelog(Objects.requireNonNull(kind, "kind"));
         return this;
     }
 
@@ -90,7 +90,7 @@ public final class Dimension<D> {
      * @throws IllegalArgumentException if the dimension consists of chunks
      */
     public Dimension<D> versioned() {
-        side.versioned();
+        open().versioned();
         return this;
     }
 
@@ -102,7 +102,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> where(FilterFunction<D> filter) {
-        side.input().where(Objects.requireNonNull(filter, "filter"));
+        open().input().where(Objects.requireNonNull(filter, "filter"));
         return this;
     }
 
@@ -116,9 +116,9 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> on(String factColumn, String dimensionColumn) {
-        side.on(
-                Objects.requireNonNull(factColumn, "factColumn"),
-                Objects.requireNonNull(dimensionColumn, "dimensionColumn"));
+        open().on(
+                        Objects.requireNonNull(factColumn, "factColumn"),
+                        Objects.requireNonNull(dimensionColumn, "dimensionColumn"));
         return this;
     }
 
@@ -128,7 +128,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> nullSafe() {
-        side.nulls(Nulls.MATCH_NULLS);
+        open().nulls(Nulls.MATCH_NULLS);
         return this;
     }
 
@@ -139,7 +139,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> left() {
-        side.kind(JoinKind.LEFT);
+        open().kind(JoinKind.LEFT);
         return this;
     }
 
@@ -149,7 +149,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> semi() {
-        side.kind(JoinKind.SEMI);
+        open().kind(JoinKind.SEMI);
         return this;
     }
 
@@ -160,7 +160,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> anti() {
-        side.kind(JoinKind.ANTI);
+        open().kind(JoinKind.ANTI);
         return this;
     }
 
@@ -172,7 +172,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> select(String... columns) {
-        side.input().select(Arguments.requireNoNull(columns, "columns"));
+        open().input().select(Arguments.requireNoNull(columns, "columns"));
         return this;
     }
 
@@ -182,7 +182,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> replicated() {
-        side.distribution(Distribution.REPLICATED);
+        open().distribution(Distribution.REPLICATED);
         return this;
     }
 
@@ -193,7 +193,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> partitioned() {
-        side.distribution(Distribution.PARTITIONED);
+        open().distribution(Distribution.PARTITIONED);
         return this;
     }
 
@@ -208,7 +208,7 @@ public final class Dimension<D> {
      * @throws IllegalArgumentException if it is negative
      */
     public Dimension<D> expectedBytes(long bytes) {
-        side.expectedBytes(bytes);
+        open().expectedBytes(bytes);
         return this;
     }
 
@@ -226,7 +226,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> completeAtWatermark(long watermark) {
-        side.completeAtWatermark(watermark);
+        open().completeAtWatermark(watermark);
         return this;
     }
 
@@ -239,7 +239,7 @@ public final class Dimension<D> {
      * @return this builder
      */
     public Dimension<D> lateRows(Consumer<DataStream<Row>> sink) {
-        side.lateRows(Objects.requireNonNull(sink, "sink"));
+        open().lateRows(Objects.requireNonNull(sink, "sink"));
         return this;
     }
 
@@ -253,7 +253,7 @@ public final class Dimension<D> {
      * @throws IllegalArgumentException if the time is out of range
      */
     public Dimension<D> ttl(Duration ttl) {
-        side.input().ttl(Objects.requireNonNull(ttl, "ttl"));
+        open().input().ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 
@@ -273,7 +273,12 @@ public final class Dimension<D> {
      * @throws IllegalArgumentException if it is negative
      */
     public Dimension<D> generation(int generation) {
-        side.input().generation(generation);
+        open().input().generation(generation);
         return this;
+    }
+
+    private DimensionInput<D> open() {
+        side.requireNotJoined();
+        return side;
     }
 }

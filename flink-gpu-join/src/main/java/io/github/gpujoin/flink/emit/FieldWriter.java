@@ -76,7 +76,7 @@ final class FieldWriter {
             case BYTE -> Memory.putByte(instance, offset, (Byte) value);
             case CHAR -> Memory.putShort(instance, offset, (short) (char) (Character) value);
             case BOOLEAN -> Memory.putByte(instance, offset, (byte) ((Boolean) value ? 1 : 0));
-            default -> throw new IllegalStateException("not a primitive: field=" + field);
+            default -> throw new IllegalStateException("Field is not a primitive: field=" + field);
         }
     }
 }

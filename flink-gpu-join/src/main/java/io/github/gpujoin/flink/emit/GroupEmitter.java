@@ -24,7 +24,7 @@ final class GroupEmitter implements ResultEmitter<Row> {
 
     @Override
     public void emit(ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<Row>> output) {
-        throw new UnsupportedOperationException("this emitter is of groups: batch=" + batch);
+        throw new UnsupportedOperationException("Emitter of groups received rows: batch=" + batch);
     }
 
     @Override

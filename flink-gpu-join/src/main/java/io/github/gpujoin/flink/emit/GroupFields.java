@@ -30,7 +30,9 @@ public record GroupFields(
         List<String> names = new ArrayList<>(columnNames);
         names.addAll(aggregateNames);
         if (names.stream().distinct().count() < names.size()) {
-            throw new IllegalArgumentException("result columns have different names: " + names);
+            throw new IllegalArgumentException(
+                    "Two result columns have the same name: names=%s. Rename one of them."
+                            .formatted(names));
         }
     }
 

@@ -41,7 +41,8 @@ public interface ResultEmitter<OUT> extends AutoCloseable {
 
     /** Emits groups of an aggregating join, which gives no rows. */
     default void emit(GroupRows groups, Output<StreamRecord<OUT>> output) throws Exception {
-        throw new UnsupportedOperationException("this emitter is of rows: " + getClass());
+        throw new UnsupportedOperationException(
+                "Emitter of rows received groups: emitter=" + getClass());
     }
 
     /** Emits what earlier calls kept. */

@@ -28,6 +28,7 @@ public final class DimensionInput<R> {
     private @Nullable Long completeAtWatermark;
     private boolean versioned;
     private @Nullable Consumer<DataStream<Row>> lateRows;
+    private boolean joined;
 
     public DimensionInput(JoinInput<R> input) {
         this.input = input;
@@ -35,6 +36,22 @@ public final class DimensionInput<R> {
 
     public JoinInput<R> input() {
         return input;
+    }
+
+    /** Marks the dimension as part of a join that was built. */
+    void markJoined() {
+        joined = true;
+    }
+
+    /**
+     * @throws IllegalStateException if the join was built, which a later change would not reach
+     */
+    public void requireNotJoined() {
+        if (joined) {
+            throw new IllegalStateException(
+                    "Dimension '%s' was changed after its join was built. Configure it inside .dimension(...)."
+                            .formatted(input.name()));
+        }
     }
 
     /** Adds a pair of columns to the join key. */

@@ -279,6 +279,7 @@ public final class StarJoinPipeline {
     private <OUT> SingleOutputStreamOperator<OUT> join(
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
         topology.requireUnusedUid();
+        dimensions.forEach(DimensionInput::markJoined);
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = topology.onEdges(ChunkTypeInfo.ofDimensions(schemas));
         LateRowPolicy lateRows = lateRows();

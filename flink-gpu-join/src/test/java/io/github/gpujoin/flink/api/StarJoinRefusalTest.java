@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -62,6 +63,29 @@ class StarJoinRefusalTest {
         assertThatThrownBy(star::toRows)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("Two dimensions are named 'date'. Rename one with .named(...).");
+    }
+
+    @Test
+    void shouldRejectChangesOfADimensionWhoseJoinWasBuilt() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        AtomicReference<Dimension<Customer>> kept = new AtomicReference<>();
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .select("quantity")
+                        .dimension(
+                                data.customerStream(env),
+                                d -> kept.set(d.named("buyer").on("customer", "id")));
+        kept.get().select("nation");
+        star.explain();
+        kept.get().left();
+        star.toRows();
+        assertThatThrownBy(() -> kept.get().select("segment"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Dimension 'buyer' was changed after its join was built. Configure it inside"
+                                + " .dimension(...).");
+        assertThatThrownBy(() -> kept.get().semi()).isInstanceOf(IllegalStateException.class);
     }
 
     @ParameterizedTest

@@ -101,6 +101,10 @@ class JoinConfigTest {
                 "gpu-join.spil-delay | 1 s | Unknown option: gpu-join.spil-delay. Did you mean gpu-join.spill-delay?",
                 "gpu-join.colour-of-rows | red | Unknown option: gpu-join.colour-of-rows. See docs/options.md.",
                 "gpu-join.engine | cuda | Wrong value: gpu-join.engine=cuda. Use one of auto, gpu, cpu, reference.",
+                "gpu-join.late-dimension-rows | keep | Wrong value: gpu-join.late-dimension-rows=keep. Use one of ",
+                "gpu-join.gpu.ring-memory | hbm | Wrong value: gpu-join.gpu.ring-memory=hbm. Use one of ",
+                "gpu-join.metrics | some | Wrong value: gpu-join.metrics=some. Use one of ",
+                "gpu-join.rdma.gpu-direct | on | Wrong value: gpu-join.rdma.gpu-direct=on. Use one of ",
                 "gpu-join.ring.slots | many | Wrong value: gpu-join.ring.slots=many. "
             })
     void shouldNameWhatIsMisspelt(String key, String value, String message) {

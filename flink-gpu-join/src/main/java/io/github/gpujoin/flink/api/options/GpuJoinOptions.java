@@ -343,7 +343,9 @@ public final class GpuJoinOptions {
                 try {
                     options.add((ConfigOption<?>) field.get(null));
                 } catch (IllegalAccessException e) {
-                    throw new IllegalStateException("public fields can be read", e);
+                    throw new IllegalStateException(
+                            "A public field of GpuJoinOptions cannot be read: " + e.getMessage(),
+                            e);
                 }
             }
         }

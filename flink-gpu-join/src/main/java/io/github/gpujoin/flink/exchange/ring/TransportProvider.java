@@ -75,13 +75,8 @@ public interface TransportProvider {
         TransportProvider provider = known.get(name);
         if (provider == null) {
             throw new IllegalConfigurationException(
-                    "Unknown transport: transport="
-                            + name
-                            + ", known="
-                            + known.keySet()
-                            + ". Set "
-                            + GpuJoinOptions.TRANSPORT.key()
-                            + " to one of them or to flink.");
+                    "Unknown transport: %s=%s. Use flink or one of %s.",
+                    GpuJoinOptions.TRANSPORT.key(), name, String.join(", ", known.keySet()));
         }
         return provider;
     }

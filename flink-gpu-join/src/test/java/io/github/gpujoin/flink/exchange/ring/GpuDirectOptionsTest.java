@@ -60,6 +60,14 @@ class GpuDirectOptionsTest {
                                 + ". Set the transport to disni, or gpu-join.rdma.gpu-direct: off.");
     }
 
+    @Test
+    void shouldNameTheKnownTransportsIfTheTransportIsUnknown() {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> options("off", "tcp"))
+                .withMessageMatching(
+                        "Unknown transport: gpu-join\\.transport=tcp\\. Use flink or one of disni, .*shm.*\\.");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"dmabuf", "peermem"})
     void shouldExplainThatGpuDirectIsUntested(String way) {
