@@ -101,7 +101,8 @@ public final class ChunkProjection implements Serializable {
             if (keys.contains(name)) {
                 if (!column.type().isInteger()) {
                     throw new IllegalArgumentException(
-                            "Join key is not an INT32 or INT64 column: column=" + column);
+                            "Unsupported type of a join key: column=%s. Use an INT32 or INT64 column."
+                                    .formatted(column));
                 }
                 column = Column.of(name, column.type());
             }
@@ -110,10 +111,8 @@ public final class ChunkProjection implements Serializable {
         for (String key : keys) {
             if (!columns.contains(key)) {
                 throw new IllegalArgumentException(
-                        "A key is not among the selected columns: key="
-                                + key
-                                + ", columns="
-                                + columns);
+                        "Join key is not selected: key=%s, columns=%s. Add it to the columns."
+                                .formatted(key, columns));
             }
         }
         return new ChunkProjection(source, ChunkSchema.of(wanted), Map.of());

@@ -40,16 +40,20 @@ public record PackSpec(
     public static final int MAX_BUILDERS_BYTES = 32 << 20;
 
     public PackSpec {
-        if (partitions < 0 || chunkBytes < 1 || flushIntervalMs < 1) {
+        if (partitions < 0) {
             throw new IllegalArgumentException(
-                    "Number of partitions is negative, or a size or interval is not positive: side="
-                            + side
-                            + ", partitions="
-                            + partitions
-                            + ", chunkBytes="
-                            + chunkBytes
-                            + ", flushIntervalMs="
-                            + flushIntervalMs);
+                    "Partition count is negative: side=%s, partitions=%d."
+                            .formatted(side, partitions));
+        }
+        requirePositive(side, "Chunk size", "chunkBytes", chunkBytes);
+        requirePositive(side, "Flush interval", "flushIntervalMs", flushIntervalMs);
+    }
+
+    private static void requirePositive(String side, String what, String name, long value) {
+        if (value < 1) {
+            throw new IllegalArgumentException(
+                    "%s is not positive: side=%s, %s=%d. Use 1 or more."
+                            .formatted(what, side, name, value));
         }
     }
 

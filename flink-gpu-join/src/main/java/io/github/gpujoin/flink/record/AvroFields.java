@@ -144,11 +144,8 @@ public final class AvroFields {
 
     private static IllegalArgumentException refused(Schema.Field field) {
         return new IllegalArgumentException(
-                "Type of an Avro field is not supported. Columns are numbers, booleans, text, enums,"
-                        + " bytes, fixed, logical types of these, and unions of one of them with null: field="
-                        + field.name()
-                        + ", schema="
-                        + field.schema());
+                "Unsupported type of an Avro field: field=%s, schema=%s.\nUse a number, boolean, string, enum, bytes, fixed, a logical type of these, or its union with null."
+                        .formatted(field.name(), field.schema()));
     }
 
     private static @Nullable Conversion<?> conversion(Schema schema) {
@@ -254,10 +251,8 @@ public final class AvroFields {
     private static Object fixed(byte[] bytes, Schema schema, GenericData model) {
         if (bytes.length != schema.getFixedSize()) {
             throw new IllegalArgumentException(
-                    "Value does not have the length of its Avro fixed field: bytes="
-                            + bytes.length
-                            + ", schema="
-                            + schema);
+                    "Value of a wrong length for an Avro fixed field: lengthBytes=%d, expectedBytes=%d, type=%s.\nConvert the value, or change the size in the schema."
+                            .formatted(bytes.length, schema.getFixedSize(), schema.getFullName()));
         }
         return model.createFixed(null, bytes, schema);
     }

@@ -150,7 +150,7 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
         int ownLengthBytes = Memory.getInt(header, Memory.BYTES + ChunkDescriptor.LENGTH_OFFSET);
         if (ownLengthBytes != lengthBytes) {
             throw new ChunkFormatException(
-                    "A serialized chunk is damaged: lengthBytes=%d, in its header=%d."
+                    "Serialized chunk is damaged: lengthBytes=%d, headerLengthBytes=%d.\nRestart the job; if it recurs, restore an earlier snapshot."
                             .formatted(lengthBytes, ownLengthBytes));
         }
     }
@@ -158,10 +158,9 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
     private static int checkLength(int lengthBytes) {
         if (lengthBytes < ChunkDescriptor.HEADER_BYTES || lengthBytes > MAX_LENGTH_BYTES) {
             throw new ChunkFormatException(
-                    "A serialized chunk is shorter than its header or exceeds "
-                            + MAX_LENGTH_BYTES
-                            + " bytes: lengthBytes="
-                            + lengthBytes);
+                    "Serialized chunk is damaged: lengthBytes=%d, minimum=%d, maximum=%d.\nRestart the job; if it recurs, restore an earlier snapshot."
+                            .formatted(
+                                    lengthBytes, ChunkDescriptor.HEADER_BYTES, MAX_LENGTH_BYTES));
         }
         return lengthBytes;
     }

@@ -68,10 +68,8 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
             throws IOException {
         if (readVersion != VERSION) {
             throw new IOException(
-                    "Unknown version of a chunk serializer snapshot: version="
-                            + readVersion
-                            + ", known="
-                            + VERSION);
+                    "Unknown version of a chunk serializer snapshot: version=%d, known=%d.\nRestore it with the release that wrote it, or a later one."
+                            .formatted(readVersion, VERSION));
         }
         formatVersion = in.readInt();
         ChunkSchemas.Form form = readEnum(ChunkSchemas.Form.class, in.readUTF());
@@ -99,10 +97,8 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
             return Enum.valueOf(type, name);
         } catch (IllegalArgumentException e) {
             throw new IOException(
-                    "Unknown name in a chunk serializer snapshot: "
-                            + type.getSimpleName()
-                            + "="
-                            + name,
+                    "Unknown name in a chunk serializer snapshot: %s=%s.\nRestore it with the release that wrote it, or a later one."
+                            .formatted(type.getSimpleName(), name),
                     e);
         }
     }
@@ -110,7 +106,8 @@ public final class ChunkSerializerSnapshot implements TypeSerializerSnapshot<Chu
     private static int checkCount(String what, int count) throws IOException {
         if (count < 0 || count > MAX_COUNT) {
             throw new IOException(
-                    "Count out of range in a chunk serializer snapshot: " + what + "=" + count);
+                    "The snapshot of a chunk serializer is damaged: %s=%d, maximum=%d.\nRestore an earlier snapshot."
+                            .formatted(what, count, MAX_COUNT));
         }
         return count;
     }

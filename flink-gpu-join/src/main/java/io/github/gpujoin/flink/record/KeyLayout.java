@@ -67,7 +67,9 @@ public final class KeyLayout<K> implements Serializable {
         List<KeyPart> parts = new ArrayList<>();
         collectParts(type, type, parts);
         if (parts.isEmpty()) {
-            throw new IllegalArgumentException("A join key has no parts: key=" + type);
+            throw new IllegalArgumentException(
+                    "Join key type without fields: type=%s. Use a type with at least one field."
+                            .formatted(type));
         }
         return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
     }
@@ -105,7 +107,7 @@ public final class KeyLayout<K> implements Serializable {
                         .orElseThrow(
                                 () ->
                                         new IllegalArgumentException(
-                                                "Not a type of join keys: %s, in key %s. %s"
+                                                "Unsupported type in a join key: part=%s, key=%s.\n%s"
                                                         .formatted(part, type, remedy(part)))));
     }
 

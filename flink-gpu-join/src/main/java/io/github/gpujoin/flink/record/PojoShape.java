@@ -66,13 +66,16 @@ final class PojoShape<T> extends RecordShape<T> {
                 try {
                     return (Object) handle.invokeExact((Object) record);
                 } catch (Throwable e) {
-                    throw new FlinkRuntimeException(
-                            "Field of a POJO is not readable: field=" + field, e);
+                    throw new FlinkRuntimeException(unreadable(field), e);
                 }
             };
         } catch (IllegalAccessException e) {
-            throw new IllegalArgumentException(
-                    "Field of a POJO is not readable: field=" + field, e);
+            throw new IllegalArgumentException(unreadable(field), e);
         }
+    }
+
+    private static String unreadable(Field field) {
+        return "Field of a POJO cannot be read: field=%s. Make the field and its class public."
+                .formatted(field);
     }
 }

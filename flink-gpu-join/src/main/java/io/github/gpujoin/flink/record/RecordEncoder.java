@@ -204,11 +204,11 @@ public final class RecordEncoder<T> {
         }
     }
 
-    private static void checkInserted(RowKind kind) {
+    private void checkInserted(RowKind kind) {
         if (kind != RowKind.INSERT) {
             throw new IllegalArgumentException(
-                    "An update or deletion arrived for a dimension without changelog(...): kind="
-                            + kind);
+                    "Update or deletion in a stream without a changelog: kind=%s, type=%s.\nAdd .changelog() to the dimension, or filter the stream."
+                            .formatted(kind, type.getName()));
         }
     }
 
@@ -216,10 +216,10 @@ public final class RecordEncoder<T> {
     private void checkClass(Object record) {
         if (record == null || exactType || !type.isInstance(record)) {
             throw new IllegalArgumentException(
-                    "A record has another class than its stream: class="
-                            + (record == null ? null : record.getClass().getName())
-                            + ", expected="
-                            + type.getName());
+                    "Record of another class than its stream: class=%s, expected=%s.\nFilter or convert it before the join."
+                            .formatted(
+                                    record == null ? null : record.getClass().getName(),
+                                    type.getName()));
         }
     }
 

@@ -68,12 +68,8 @@ public record RecordField(
     RecordField asKey(Object owner) {
         if (!kind.isKey()) {
             throw new IllegalArgumentException(
-                    "Join key is not an int, long, short or byte field: field="
-                            + name
-                            + ", type="
-                            + type
-                            + ", of="
-                            + owner);
+                    "Unsupported type of a join key: field=%s, type=%s, record=%s.\nUse an int, long, short or byte field, or a key selector with a composite key."
+                            .formatted(name, type, owner));
         }
         return new RecordField(name, kind, false, type, null);
     }

@@ -88,7 +88,9 @@ public final class RecordLayout<T> implements Serializable {
         for (String name : columns) {
             if (isReserved(name)) {
                 throw new IllegalArgumentException(
-                        "A column has a name that the join reserves: name=" + name);
+                        "Column name is reserved by the join: name="
+                                + name
+                                + ". Rename the column.");
             }
             RecordField field = field(shape, name, config);
             fields.add(keys.contains(name) ? field.asKey(type) : field);
@@ -96,10 +98,8 @@ public final class RecordLayout<T> implements Serializable {
         for (String key : keys) {
             if (!columns.contains(key)) {
                 throw new IllegalArgumentException(
-                        "A key is not among the selected columns: key="
-                                + key
-                                + ", columns="
-                                + columns);
+                        "Join key is not selected: key=%s, columns=%s. Add it to the columns."
+                                .formatted(key, columns));
             }
         }
         return new RecordLayout<>(type, fields, List.of(), false, Map.of());

@@ -56,9 +56,8 @@ public abstract class RecordShape<T> {
             case AVRO -> new AvroShape<>(type);
             case OTHER ->
                     throw new IllegalArgumentException(
-                            "Records are not POJOs, Rows, tuples, RowData or Avro records:"
-                                    + " type="
-                                    + type);
+                            "Unsupported record type: %s.\nUse a POJO, Row, tuple, RowData or Avro record."
+                                    .formatted(type));
         };
     }
 
@@ -103,7 +102,8 @@ public abstract class RecordShape<T> {
      * @param positions in {@code record} of each field of this shape
      */
     public T reordered(T record, int[] positions) {
-        throw new UnsupportedOperationException("Only Rows and RowData are reordered: " + this);
+        throw new UnsupportedOperationException(
+                "Fields of this record type cannot be reordered: type=" + type);
     }
 
     /** Whether the field cannot be null. */
@@ -131,7 +131,8 @@ public abstract class RecordShape<T> {
         int index = names.indexOf(name);
         if (index < 0) {
             throw new IllegalArgumentException(
-                    "no such field: name=" + name + ", fields=" + names + ", of=" + type);
+                    "Unknown field: name=%s, fields=%s, type=%s. Choose one of the fields."
+                            .formatted(name, names, type));
         }
         return index;
     }

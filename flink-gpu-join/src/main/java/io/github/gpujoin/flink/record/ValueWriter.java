@@ -26,12 +26,11 @@ final class ValueWriter {
             }
         } catch (ClassCastException e) {
             throw new IllegalArgumentException(
-                    "A value does not have the type of its field: field="
-                            + slot.field().name()
-                            + ", type="
-                            + slot.field().type()
-                            + ", class="
-                            + value.getClass().getName(),
+                    "Value of another type than its field: field=%s, type=%s, class=%s.\nCorrect the type information of the stream, or convert the value."
+                            .formatted(
+                                    slot.field().name(),
+                                    slot.field().type(),
+                                    value.getClass().getName()),
                     e);
         }
     }

@@ -134,7 +134,7 @@ class BadRecordsITCase {
                 .hasStackTraceContaining(
                         "A record of a side of the join cannot be packed: side=facts")
                 .hasStackTraceContaining(
-                        "A value does not have the type of its field: field=n, type=Integer");
+                        "Value of another type than its field: field=n, type=Integer");
     }
 
     @Test

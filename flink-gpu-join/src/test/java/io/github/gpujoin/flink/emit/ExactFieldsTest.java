@@ -165,8 +165,8 @@ class ExactFieldsTest {
         Row five = Row.of(1L, null, null, new byte[5], null);
 
         assertThatThrownBy(() -> join(type, JoinKind.LEFT, List.of(five), AT))
-                .hasMessageStartingWith("Value does not have the length of its Avro fixed field")
-                .hasMessageContaining("bytes=5");
+                .hasMessageStartingWith("Value of a wrong length for an Avro fixed field")
+                .hasMessageContaining("lengthBytes=5, expectedBytes=");
         assertThatThrownBy(() -> join(type, JoinKind.LEFT, List.of(), AT.plusNanos(1_000)))
                 .hasMessageStartingWith("Time is finer than the resolution of its Avro field")
                 .hasMessageContaining("field=at, value=1969-12-31T23:59:53.123001Z");

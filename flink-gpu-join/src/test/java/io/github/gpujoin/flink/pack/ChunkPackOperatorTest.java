@@ -344,9 +344,10 @@ class ChunkPackOperatorTest {
                 .hasMessageContaining("columns=[id, key]");
         assertThatThrownBy(() -> ChunkProjection.of(FIXED, List.of("id"), List.of("key")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("A key is not among the selected columns: key=key, columns=[id]");
+                .hasMessage(
+                        "Join key is not selected: key=key, columns=[id]. Add it to the columns.");
         assertThatThrownBy(() -> ChunkProjection.of(SCHEMA, List.of("name"), List.of("name")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("Join key is not an INT32 or INT64 column: column=");
+                .hasMessageStartingWith("Unsupported type of a join key: column=");
     }
 }

@@ -254,7 +254,8 @@ class KeyEncoderTest {
         assertThat(text.isComparableTo(KeyLayout.of(Types.STRING, Nulls.MATCH_NULLS))).isFalse();
         assertThatThrownBy(() -> KeyLayout.of(Types.MAP(Types.INT, Types.INT), Nulls.MATCH_NULLS))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("Not a type of join keys: Map<Integer, Integer>");
+                .hasMessageStartingWith(
+                        "Unsupported type in a join key: part=Map<Integer, Integer>");
     }
 
     @Test

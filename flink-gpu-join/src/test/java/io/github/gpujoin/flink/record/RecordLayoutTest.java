@@ -134,8 +134,7 @@ class RecordLayoutTest {
         assertThatThrownBy(() -> layout(ROW, List.of("name"), "name"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "Join key is not an int, long, short or byte field:"
-                                + " field=name, type=String");
+                        "Unsupported type of a join key: field=name, type=String");
         assertThatThrownBy(() -> layout(POJO, List.of("aChar"), "aChar"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("field=aChar");
@@ -150,21 +149,22 @@ class RecordLayoutTest {
                                         new SerializerConfigImpl()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
-                        "Not a type of join keys: List<Integer>, in key List<Integer>. Use numbers,");
+                        "Unsupported type in a join key: part=List<Integer>, key=List<Integer>.\nUse numbers,");
     }
 
     @Test
     void shouldNameTheFieldsThereAreWhereOneIsMissing() {
         assertThatThrownBy(() -> layout(ROW, List.of("id", "nam")))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith("no such field: name=nam, fields=[id, name, price, when]");
+                .hasMessageStartingWith("Unknown field: name=nam, fields=[id, name, price, when]");
     }
 
     @Test
     void shouldRefuseAKeyThatIsNotWanted() {
         assertThatThrownBy(() -> layout(ROW, List.of("name"), "id"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("A key is not among the selected columns: key=id, columns=[name]");
+                .hasMessage(
+                        "Join key is not selected: key=id, columns=[name]. Add it to the columns.");
     }
 
     @Test
@@ -174,7 +174,7 @@ class RecordLayoutTest {
 
         assertThatThrownBy(() -> layout(type, List.of(RecordLayout.TIMESTAMP)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageEndingWith("name=$timestamp");
+                .hasMessageEndingWith("name=$timestamp. Rename the column.");
     }
 
     @Test
@@ -182,7 +182,7 @@ class RecordLayoutTest {
         assertThatThrownBy(() -> layout(Types.STRING, List.of("length")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "Records are not POJOs, Rows, tuples, RowData or Avro records: type=String");
+                        "Unsupported record type: String.\nUse a POJO, Row, tuple, RowData or Avro record.");
     }
 
     @Test
