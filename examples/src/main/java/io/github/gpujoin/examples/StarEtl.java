@@ -139,7 +139,7 @@ public final class StarEtl implements Callable<Integer> {
             StreamExecutionEnvironment env =
                     StreamExecutionEnvironment.getExecutionEnvironment(options);
             query.plan().of(new QueryTables(env, directory, format, query.label()));
-            console.println(StarJoin.explain(env));
+            StarJoin.explain(env).forEach(console::println);
         }
         console.flush();
     }

@@ -5,6 +5,7 @@ package io.github.gpujoin.examples.files;
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.flink.api.PairJoin;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,7 +118,7 @@ public record FileJoinJob(
     }
 
     /** Returns the plan of the join and its reasons. */
-    public String explain(StreamExecutionEnvironment env) throws IOException {
+    public JoinExplanation explain(StreamExecutionEnvironment env) throws IOException {
         return join(env, null).explain();
     }
 

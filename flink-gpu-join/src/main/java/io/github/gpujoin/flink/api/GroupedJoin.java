@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.plan.Grouping;
 import io.github.gpujoin.flink.plan.StarJoinPipeline;
 import java.util.Objects;
@@ -77,10 +78,10 @@ public final class GroupedJoin {
     /**
      * Describes how this join will run, and why: see {@link StarJoin#explain()}.
      *
-     * @return the plan as text
+     * @return the plan, whose {@code toString} is a text for people
      */
-    public String explain() {
-        return join.apply(grouping).explain().toString();
+    public JoinExplanation explain() {
+        return join.apply(grouping).explain();
     }
 
     /**

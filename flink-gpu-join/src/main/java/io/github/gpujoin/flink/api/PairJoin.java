@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.data.BadRecord;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.plan.JoinUid;
 import io.github.gpujoin.flink.plan.PairJoinPipeline;
@@ -351,10 +352,10 @@ public final class PairJoin {
         /**
          * Describes how this join will run, and why: see {@link StarJoin#explain()}.
          *
-         * @return the plan as text
+         * @return the plan, whose {@code toString} is a text for people
          */
-        public String explain() {
-            return pipeline.explain().toString();
+        public JoinExplanation explain() {
+            return pipeline.explain();
         }
 
         /**

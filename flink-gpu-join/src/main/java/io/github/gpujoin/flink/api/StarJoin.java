@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -260,13 +259,12 @@ public final class StarJoin<F> {
 
     /**
      * Describes how this join will run, and why: which dimensions are replicated or partitioned,
-     * which engine joins, and how chunks travel. Subtasks log what only the run decides. The text
-     * is for people and may change.
+     * which engine joins, and how chunks travel. Subtasks log what only the run decides.
      *
-     * @return the plan as text
+     * @return the plan, whose {@code toString} is a text for people
      */
-    public String explain() {
-        return pipeline().explain().toString();
+    public JoinExplanation explain() {
+        return pipeline().explain();
     }
 
     /**
@@ -274,12 +272,10 @@ public final class StarJoin<F> {
      * #explain()} does.
      *
      * @param env environment of the job
-     * @return the plan as text
+     * @return the plans, in the order of their joins
      */
-    public static String explain(StreamExecutionEnvironment env) {
-        return Explanations.of(Objects.requireNonNull(env, "env")).stream()
-                .map(JoinExplanation::toString)
-                .collect(Collectors.joining("\n"));
+    public static List<JoinExplanation> explain(StreamExecutionEnvironment env) {
+        return Explanations.of(Objects.requireNonNull(env, "env"));
     }
 
     /**

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.plan.JoinUid;
 import io.github.gpujoin.flink.plan.JoinedTableRows;
@@ -315,10 +316,10 @@ public final class TableJoin {
     /**
      * Describes how this join will run, and why: see {@link StarJoin#explain()}.
      *
-     * @return the plan as text
+     * @return the plan, whose {@code toString} is a text for people
      * @throws IllegalArgumentException if the description is incomplete or contradicts itself
      */
-    public String explain() {
+    public JoinExplanation explain() {
         requireConsistent();
         return build.isChangelog()
                 ? joinWithChangelog(resultType()).explain()

@@ -72,7 +72,7 @@ class TableJoinOptionsITCase {
         Table facts = tables.sqlQuery("SELECT * FROM (VALUES (1, 15)) AS t(k, price)");
         TableJoin join = TableJoin.in(tables).buildChangelog(highest).probe(facts).on("k", "id");
         if (explained) {
-            assertThat(join.explain()).contains("build");
+            assertThat(join.explain().toString()).contains("build");
         }
         tables.toDataStream(join.toTable()).sinkTo(new DiscardingSink<>());
         return env.getStreamGraph(false).getStreamNodes().size();
@@ -157,10 +157,11 @@ class TableJoinOptionsITCase {
 
     @Test
     void shouldExplainWhetherTheBuildTableIsReplicated() {
-        assertThat(join().explain()).contains("PARTITIONED", "SIZE_UNKNOWN");
-        assertThat(join().replicated().explain()).contains("REPLICATED", "ASKED");
-        assertThat(join().expectedBytes(100).explain()).contains("REPLICATED", "WITHIN_LIMIT");
-        assertThat(join().expectedBytes(100).partitioned().explain())
+        assertThat(join().explain().toString()).contains("PARTITIONED", "SIZE_UNKNOWN");
+        assertThat(join().replicated().explain().toString()).contains("REPLICATED", "ASKED");
+        assertThat(join().expectedBytes(100).explain().toString())
+                .contains("REPLICATED", "WITHIN_LIMIT");
+        assertThat(join().expectedBytes(100).partitioned().explain().toString())
                 .contains("PARTITIONED", "ASKED");
         assertThatThrownBy(() -> TableJoin.in(tables).build(build()).probe(probe()).explain())
                 .hasMessageStartingWith("No key columns");
@@ -171,7 +172,7 @@ class TableJoinOptionsITCase {
         TableJoin join =
                 TableJoin.in(tables).buildChangelog(build()).probe(probe()).on("k", "id").left();
 
-        assertThat(join.explain()).contains("build", "LEFT");
+        assertThat(join.explain().toString()).contains("build", "LEFT");
         assertThat(join.toTable().getResolvedSchema().getColumnNames())
                 .containsExactly("k", "price", "id", "low");
     }
