@@ -233,7 +233,8 @@ public final class Dimension<D> {
     /**
      * Sends rows that arrive after {@link #completeAtWatermark} to a stream instead of failing the
      * job: Rows with the key and selected columns as named fields. No result contains them. The
-     * metric {@code lateDimensionRows} counts them.
+     * metric {@code lateDimensionRows} counts them. Without {@link #completeAtWatermark}, only rows
+     * that a source repeats after a restore arrive late.
      *
      * @param sink receives the stream when the join is built, and consumes it
      * @return this builder

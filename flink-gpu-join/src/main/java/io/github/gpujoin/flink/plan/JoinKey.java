@@ -51,8 +51,8 @@ record JoinKey(
                     "Key types differ: dimension '%s' has %s, the facts have %s. Cast one side."
                             .formatted(
                                     dimension.input().name(),
-                                    ofRows.layout().type(),
-                                    ofFacts.layout().type()));
+                                    key(dimension.input(), columns).description(),
+                                    key(facts, factColumns).description()));
         }
         SelectedKey<Object, Row> aligned = ofRows.alignedWith(ofFacts);
         boolean numbered =
@@ -76,12 +76,15 @@ record JoinKey(
         dimension.requireColumn(column);
     }
 
-    @SuppressWarnings("unchecked")
     private static SelectedKey<Object, Row> selected(
             JoinInput<?> side, List<String> columns, Nulls nulls) {
-        TypeInformation<Object> type = (TypeInformation<Object>) side.recordType();
-        ColumnsKey<Object> key = new ColumnsKey<>(type, columns);
+        ColumnsKey<Object> key = key(side, columns);
         return SelectedKey.of(key, key.keyType(), nulls);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static ColumnsKey<Object> key(JoinInput<?> side, List<String> columns) {
+        return new ColumnsKey<>((TypeInformation<Object>) side.recordType(), columns);
     }
 
     /** Whether the key column contains the whole key, rather than its hash. */

@@ -20,6 +20,7 @@ import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.SelectedKeyCheck;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
+import io.github.gpujoin.flink.record.ColumnsKey;
 import io.github.gpujoin.flink.record.KeyLayout;
 import io.github.gpujoin.flink.record.KeyLayout.Nulls;
 import io.github.gpujoin.flink.record.RecordLayout;
@@ -88,8 +89,13 @@ public final class PairJoinPipeline<B, P> {
             if (!ofBuild.isComparableTo(KeyLayout.of(probeType, Nulls.MATCH_NOTHING))) {
                 throw new IllegalArgumentException(
                         "Key types differ: build side %s, probe side %s. Cast one side."
-                                .formatted(buildType, probeType));
+                                .formatted(
+                                        described(build, buildType), described(probe, probeType)));
             }
+        }
+
+        private static String described(Object key, TypeInformation<?> type) {
+            return key instanceof ColumnsKey<?> columns ? columns.description() : type.toString();
         }
     }
 

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.record;
 
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
@@ -53,5 +54,13 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
         RecordShape<T> shape = RecordShape.of(type);
         return new RowTypeInfo(
                 columns.stream().map(shape::typeOf).toArray(TypeInformation<?>[]::new));
+    }
+
+    /** Returns the columns and their types as a text for messages, such as {@code id Integer}. */
+    public String description() {
+        RecordShape<T> shape = RecordShape.of(type);
+        return columns.stream()
+                .map(column -> column + " " + shape.typeOf(column))
+                .collect(Collectors.joining(", "));
     }
 }

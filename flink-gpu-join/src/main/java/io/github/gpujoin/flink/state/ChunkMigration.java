@@ -202,8 +202,9 @@ public final class ChunkMigration {
                         String.format(
                                 "Column '%s' of %s is not in the snapshot, which holds rows without"
                                         + " it: %s.\n"
-                                        + "Remove it from .select(...), read the dimension again,"
-                                        + " .generation(n), or start without the snapshot.",
+                                        + "Remove the column from the job, read the rows again with"
+                                        + " a higher .generation(n) (PairJoin: .buildGeneration(n)),"
+                                        + " or start without the snapshot.",
                                 to.column(missing).name(), side, from);
                 throw new SuppressRestartsException(new IllegalStateException(message));
             }

@@ -104,7 +104,7 @@ class RestoredColumnsITCase extends RestoredJobs {
         String savepoint = stop("hashmap", selected(true, "key", "a"));
         assertThatThrownBy(() -> restore(savepoint, "hashmap", selected(true, "key", "a", "b")))
                 .hasStackTraceContaining("Column 'b' of dimension 'numbers' is not in the snapshot")
-                .hasStackTraceContaining("Remove it from .select(...)");
+                .hasStackTraceContaining("Remove the column from the job");
     }
 
     @Test
