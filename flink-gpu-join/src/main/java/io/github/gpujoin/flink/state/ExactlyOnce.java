@@ -85,7 +85,8 @@ public final class ExactlyOnce {
 
     /**
      * Declines a savepoint if checkpointing is off, since Flink then takes it at least once. The
-     * task continues; an exception would fail it.
+     * job continues: an exception would fail the task, and Flink counts most other reasons as
+     * failed checkpoints, of which it tolerates none by default.
      */
     public static void declineUnaligned(Environment task, long checkpointId) {
         if (!CheckpointingOptions.isCheckpointingEnabled(task.getJobConfiguration())) {
@@ -96,7 +97,7 @@ public final class ExactlyOnce {
                                     + " Set "
                                     + CheckpointingOptions.CHECKPOINTING_INTERVAL.key()
                                     + ", to hours if need be.",
-                            CheckpointFailureReason.CHECKPOINT_DECLINED));
+                            CheckpointFailureReason.CHECKPOINT_DECLINED_TASK_NOT_READY));
         }
     }
 

@@ -236,7 +236,10 @@ class CheckpointITCase {
 
     @Test
     void shouldRefuseSavepointWithoutCheckpointing() throws Exception {
-        StreamExecutionEnvironment env = environment(config(folder));
+        Configuration config = config(folder);
+        config.removeConfig(CheckpointingOptions.TOLERABLE_FAILURE_NUMBER);
+        config.set(RestartStrategyOptions.RESTART_STRATEGY, "none");
+        StreamExecutionEnvironment env = environment(config);
         NumbersJoin.define(env, 1, FAST);
         JobClient job = env.executeAsync("numbers");
         jobs.add(job);
