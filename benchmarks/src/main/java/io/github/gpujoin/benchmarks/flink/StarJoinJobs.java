@@ -40,8 +40,21 @@ public final class StarJoinJobs {
     /** From columns to columns, with an engine of choice; fails where another one joins. */
     public static FlinkContender columnar(
             String name, Tuples tuples, int threads, GpuJoinOptions.Engine engine) {
+        return columnar(name, tuples, threads, engine, false);
+    }
+
+    /**
+     * @param encodes whether facts are encoded for the bus of the GPU
+     */
+    public static FlinkContender columnar(
+            String name,
+            Tuples tuples,
+            int threads,
+            GpuJoinOptions.Engine engine,
+            boolean encodes) {
         Configuration settings = new Configuration();
         settings.set(GpuJoinOptions.ENGINE, engine);
+        settings.set(GpuJoinOptions.GPU_ENCODE_FACTS, encodes);
         EngineGauges.addTo(settings);
         return new FlinkContender(
                 name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);

@@ -16,11 +16,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The star join as a Flink job from a columnar source, on all cores of this machine, with the GPU
- * and with the CPU engine, beside Flink's keyed join of two streams.
+ * The star join as a Flink job from a columnar source, on all cores of this machine: with the GPU
+ * and with the CPU engine, beside Flink's keyed join of two streams; and with the GPU and narrow
+ * keys, plain and encoded.
  */
 final class FlinkBench implements GpuBench {
 
+    private static final String GPU = "flink-star-join-gpu";
     private static final int LOG2_BUILD_ROWS = 20;
     private static final int LOG2_PROBE_ROWS = 28;
     private static final int TUPLE_BYTES = 16;
@@ -29,21 +31,46 @@ final class FlinkBench implements GpuBench {
     @Override
     public List<Figure> run(GpuRun run) throws Exception {
         int threads = Runtime.getRuntime().availableProcessors();
-        int buildRows = run.rows(LOG2_BUILD_ROWS);
-        Tuples tuples =
-                Tuples.generate(buildRows, run.rows(LOG2_PROBE_ROWS), KeyDomain.SPARSE, SEED);
-        List<Contender> contenders =
-                List.of(
-                        StarJoinJobs.columnar("flink-star-join-gpu", tuples, threads, Engine.GPU),
-                        StarJoinJobs.columnar("flink-star-join-cpu", tuples, threads, Engine.CPU),
-                        PeerJobs.keyedDataStream(tuples, threads));
+        List<Figure> figures = new ArrayList<>();
+        Tuples sparse = tuples(run, KeyDomain.SPARSE);
+        figures.addAll(
+                measure(
+                        run,
+                        Map.of(),
+                        List.of(
+                                StarJoinJobs.columnar(GPU, sparse, threads, Engine.GPU),
+                                StarJoinJobs.columnar(
+                                        "flink-star-join-cpu", sparse, threads, Engine.CPU),
+                                PeerJobs.keyedDataStream(sparse, threads))));
+        sparse = null; // 4 GiB
+        Tuples dense = tuples(run, KeyDomain.DENSE);
+        int keyBits = Integer.numberOfTrailingZeros(run.rows(LOG2_BUILD_ROWS));
+        figures.addAll(
+                measure(
+                        run,
+                        Figure.parameters("key_bits", keyBits),
+                        List.of(
+                                StarJoinJobs.columnar(GPU, dense, threads, Engine.GPU),
+                                StarJoinJobs.columnar(
+                                        GPU + "-encoded", dense, threads, Engine.GPU, true))));
+        return figures;
+    }
+
+    private static Tuples tuples(GpuRun run, KeyDomain keys) {
+        return Tuples.generate(run.rows(LOG2_BUILD_ROWS), run.rows(LOG2_PROBE_ROWS), keys, SEED);
+    }
+
+    private static List<Figure> measure(
+            GpuRun run, Map<String, Object> furtherParameters, List<Contender> contenders)
+            throws Exception {
         List<Figure> figures = new ArrayList<>();
         for (ContenderResult result : new Rounds(contenders, run.progress()).run(ROUNDS)) {
             Map<String, Object> parameters =
                     Figure.parameters(
-                            "build_rows", buildRows,
+                            "build_rows", run.rows(LOG2_BUILD_ROWS),
                             "probe_rows", result.probeRows(),
-                            "threads", threads);
+                            "threads", Runtime.getRuntime().availableProcessors());
+            parameters.putAll(furtherParameters);
             List<Double> rates =
                     result.rounds().stream()
                             .map(Measurement::tuplesPerSecond)

@@ -133,8 +133,7 @@ class RecordLayoutTest {
     void shouldRefuseAKeyThatIsNoInteger() {
         assertThatThrownBy(() -> layout(ROW, List.of("name"), "name"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageStartingWith(
-                        "Unsupported type of a join key: field=name, type=String");
+                .hasMessageStartingWith("Unsupported type of a join key: field=name, type=String");
         assertThatThrownBy(() -> layout(POJO, List.of("aChar"), "aChar"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("field=aChar");
