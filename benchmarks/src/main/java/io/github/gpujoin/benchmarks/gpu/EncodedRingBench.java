@@ -13,7 +13,8 @@ import java.util.Map;
  */
 final class EncodedRingBench implements GpuBench {
 
-    static final String NAME = "encoded-ring-probe";
+    private static final String PLAIN = "plain-ring-probe";
+    private static final String ENCODED = "encoded-ring-probe";
 
     private static final int[] LOG2_BUILD_ROWS = {20, 27};
     private static final int[] TUPLE_BYTES = {8, 16};
@@ -34,8 +35,8 @@ final class EncodedRingBench implements GpuBench {
                 RingWorkload workload =
                         new RingWorkload(
                                 tupleBytes, PAYLOADS, buildRows, 1, RingWorkload.Values.NARROW);
-                measure(run, cases, workload, RingBench.NAME, false);
-                measure(run, cases, workload, NAME, true);
+                measure(run, cases, workload, PLAIN, false);
+                measure(run, cases, workload, ENCODED, true);
             }
         }
         return cases.figures();

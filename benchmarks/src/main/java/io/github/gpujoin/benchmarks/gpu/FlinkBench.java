@@ -50,7 +50,7 @@ final class FlinkBench implements GpuBench {
                         run,
                         Figure.parameters("key_bits", keyBits),
                         List.of(
-                                StarJoinJobs.columnar(GPU, dense, threads, Engine.GPU),
+                                StarJoinJobs.columnar(GPU + "-narrow", dense, threads, Engine.GPU),
                                 StarJoinJobs.columnar(
                                         GPU + "-encoded", dense, threads, Engine.GPU, true))));
         return figures;
