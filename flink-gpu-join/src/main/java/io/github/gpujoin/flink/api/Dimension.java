@@ -47,9 +47,9 @@ public final class Dimension<D> {
     }
 
     /**
-     * Declares that records are changes of rows by the join key, while facts are joined: a
-     * changelog of one row a key, as {@code StreamTableEnvironment.toChangelogStream} returns it. A
-     * fact sees what the dimension contains when the fact is joined.
+     * Declares the dimension a changelog: each record inserts, replaces or deletes the one row of
+     * its join key, also after facts were joined. {@code StreamTableEnvironment.toChangelogStream}
+     * returns such streams. A fact meets the rows that the dimension contains when it is joined.
      *
      * <p>INSERT and UPDATE_AFTER replace the row of the key, DELETE removes it, UPDATE_BEFORE has
      * no effect. A row that {@link #where} drops counts as deleted.
@@ -259,10 +259,10 @@ public final class Dimension<D> {
     }
 
     /**
-     * Sets how often this dimension was read again. A job that restores a snapshot of an earlier
-     * generation drops the dimension's rows from state and loads it from the start, while facts
-     * wait. This adds a selected column that the snapshot lacks, or applies another filter. Later
-     * restores keep the number.
+     * Sets the version number of this dimension's rows, to read them again. A job that restores a
+     * snapshot of an earlier generation drops the dimension's rows from state and loads it from the
+     * start, while facts wait. This adds a selected column that the snapshot lacks, or applies
+     * another filter. Later restores keep the number.
      *
      * <p>Each generation needs new uids of the source and of all operators between it and the join,
      * so that they start without state ({@code --allowNonRestoredState}). They must not be those of

@@ -87,7 +87,7 @@ public final class GroupedJoin {
     /**
      * Builds the join; results are whole groups, emitted once at the end of the facts, which must
      * be bounded. A row has the group's columns, followed by its counts and sums as longs. A join
-     * without results has no groups, not even one of no columns.
+     * without results emits no row, also without group columns.
      *
      * @return the results
      */
@@ -98,7 +98,8 @@ public final class GroupedJoin {
     /**
      * Builds the join; results are parts of groups, with the fields of {@link #toRows}, for facts
      * without end. Add up the parts of each group. Each fact counts in exactly one part. Parts have
-     * no event timestamp, and precede the watermark and the barrier that follow their facts.
+     * no event timestamp. A part is emitted before the next watermark or barrier that follows one
+     * of its facts.
      *
      * @return the results
      */

@@ -263,8 +263,8 @@ public final class PairJoin {
 
         /**
          * Adds a condition that records with equal keys must meet to match. The join evaluates it
-         * for each candidate, until the kind of join needs no more matches. A second call replaces
-         * the condition.
+         * for each pair of equal keys; semi and anti joins stop at the first match of a record. A
+         * second call replaces the condition.
          *
          * @param condition receives the build record first and must not change records; may be a
          *     rich function
@@ -308,9 +308,9 @@ public final class PairJoin {
         }
 
         /**
-         * Sets how often the build side was read again: see {@link Dimension#generation}. Right and
-         * full joins cannot read it again, because their state holds which build records had a
-         * match.
+         * Sets the version number of the build side, to read it again: see {@link
+         * Dimension#generation}. Right and full joins cannot read it again, because their state
+         * holds which build records had a match.
          *
          * @param generation from 0, the default
          * @return this builder

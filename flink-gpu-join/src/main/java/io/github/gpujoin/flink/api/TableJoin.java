@@ -116,8 +116,8 @@ public final class TableJoin {
          * table contains when the row arrives, and later changes retract no result. For inner,
          * left, semi and anti joins by keys of at most 64 bits.
          *
-         * <p>The planner should know rows by the key of the join: a primary key, or what is grouped
-         * by. Otherwise an update is a DELETE and an INSERT, and a probe row between the two has no
+         * <p>The join key should be the primary key of the table, or the columns of its GROUP BY.
+         * Otherwise an update is a DELETE and an INSERT, and a probe row between the two has no
          * match. If changes of a row come from several subtasks, as after a join, Flink keeps the
          * rows in state to order the changes.
          *

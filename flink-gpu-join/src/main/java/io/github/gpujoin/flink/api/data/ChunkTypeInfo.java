@@ -16,8 +16,8 @@ import org.apache.flink.api.common.typeutils.TypeSerializer;
 
 /**
  * Flink type of a stream of {@link Chunk}s. A user's stream has one schema: {@link #of}. Streams
- * within a join may mix the dimensions, and the facts; the header of a chunk says which schema it
- * has. Immutable.
+ * between operators of a join may contain chunks of several schemas, which the headers of the
+ * chunks name. Immutable.
  */
 @PublicEvolving
 public final class ChunkTypeInfo extends TypeInformation<Chunk> {

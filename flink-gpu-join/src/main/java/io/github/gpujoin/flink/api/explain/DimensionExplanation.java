@@ -9,10 +9,10 @@ import org.apache.flink.annotation.PublicEvolving;
 /**
  * How a dimension is joined.
  *
- * @param kind of join, as the user knows it
- * @param why it is distributed so
- * @param expectedBytes of its rows, as the job says; {@link PartitionClass#UNKNOWN} if it does not
- * @param rows that came; {@link PartitionClass#UNKNOWN} before the run
+ * @param kind of join, in the terms of the API
+ * @param why reason of the distribution
+ * @param expectedBytes size of its rows that the job states; {@link PartitionClass#UNKNOWN} if none
+ * @param rows rows that arrived; {@link PartitionClass#UNKNOWN} before the run
  * @param classes of its partitions, at least one
  */
 @PublicEvolving

@@ -9,14 +9,17 @@ import java.util.stream.IntStream;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * How a join is run, and why so: what is known before the run, or what a subtask knows when its
- * tables are there. Its text is for people, as that of Flink's own {@code explain}.
+ * How a join runs and why: what is known before the run, or what a subtask knows once its tables
+ * are complete. {@link #toString()} is a text for people, like that of Flink's own {@code explain},
+ * and may change.
  *
  * @param join prefix of the uids of its operators
- * @param stage {@code planned}, or which subtask tells how it runs
+ * @param stage {@code planned}, or the subtask that reports
  * @param transport how chunks of partitioned sides travel
- * @param chunks of which rows packers make the chunks of partitioned sides
- * @param unalignedCheckpoints whether the edges into the join take part in them, and if not, why
+ * @param chunks whether a chunk of a partitioned side holds rows of one partition, or of all
+ *     partitions of a subtask
+ * @param unalignedCheckpoints whether unaligned checkpoints include the edges into the join, or the
+ *     reason why not
  * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
  */
 @PublicEvolving
@@ -41,11 +44,12 @@ public record JoinExplanation(
      * Copies the list.
      *
      * @param join prefix of the uids of its operators
-     * @param stage {@code planned}, or which subtask tells how it runs
+     * @param stage {@code planned}, or the subtask that reports
      * @param transport how chunks of partitioned sides travel
-     * @param chunks of which rows packers make the chunks of partitioned sides
-     * @param unalignedCheckpoints whether the edges into the join take part in them, and if not,
-     *     why
+     * @param chunks whether a chunk of a partitioned side holds rows of one partition, or of all
+     *     partitions of a subtask
+     * @param unalignedCheckpoints whether unaligned checkpoints include the edges into the join, or
+     *     the reason why not
      * @param dimensions in their order
      * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
      */

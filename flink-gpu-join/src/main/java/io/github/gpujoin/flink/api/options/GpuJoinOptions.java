@@ -34,18 +34,18 @@ public final class GpuJoinOptions {
         GPU,
         /** The CPU radix join. */
         CPU,
-        /** The obvious join, slow; for checking answers. */
+        /** A join by hash maps of Java, slow; checks the answers of the others. */
         REFERENCE
     }
 
-    /** How a network card gets at GPU memory; each as {@code GpuMemory} of the verbs says. */
+    /** How a network card accesses GPU memory. */
     @PublicEvolving
     public enum GpuDirect {
-        /** Not at all: rings lie in host memory. */
+        /** It does not: rings are in host memory. */
         OFF,
-        /** By a dma-buf of the CUDA driver. */
+        /** Through a dma-buf of the CUDA driver. */
         DMABUF,
-        /** By the kernel module nvidia-peermem. */
+        /** Through the kernel module nvidia-peermem. */
         PEERMEM
     }
 
@@ -56,9 +56,8 @@ public final class GpuJoinOptions {
                     .defaultValue(Engine.AUTO)
                     .withDescription(
                             "Engine that joins: auto, gpu, cpu or reference. With auto and gpu, each"
-                                    + " subtask looks for a GPU where it runs, and the CPU joins where"
-                                    + " there is none or it fails; gpu warns of that, auto of failures"
-                                    + " only.");
+                                    + " subtask uses a GPU of its host, and the CPU if there is none or"
+                                    + " it fails. gpu warns in both cases, auto only if a GPU fails.");
 
     /** The option {@code gpu-join.chunk-bytes}. */
     public static final ConfigOption<MemorySize> CHUNK_BYTES =
@@ -118,10 +117,11 @@ public final class GpuJoinOptions {
                     .defaultValue(MemorySize.ofMebiBytes(64))
                     .withDescription(
                             "Dimensions expected to be larger are partitioned over the subtasks"
-                                    + " rather than replicated to each. Of the others, one is"
-                                    + " measured while it is loaded, and stays partitioned if it is"
-                                    + " larger. A further one that is larger fails the job, unless it"
-                                    + " is replicated by name or changes.");
+                                    + " rather than replicated to each. The join measures one dimension"
+                                    + " of unknown size while it is loaded, and partitions it if it"
+                                    + " exceeds this limit. If another dimension exceeds the limit, the"
+                                    + " job fails, unless that dimension is .replicated() or a"
+                                    + " changelog.");
 
     /** The option {@code gpu-join.gpu.device}. */
     public static final ConfigOption<Integer> GPU_DEVICE =
