@@ -55,6 +55,7 @@ import picocli.CommandLine.Spec;
         })
 public final class Chaos implements Callable<Integer> {
 
+    private static final List<String> TRANSPORTS = List.of("flink", "shm");
     private static final double SCALE_FACTOR = 0.01;
 
     @Spec private CommandSpec spec;
@@ -120,6 +121,12 @@ public final class Chaos implements Callable<Integer> {
                     spec.commandLine(),
                     "Runs are not positive, or a number is negative: runs=%d, firstRun=%d, minutes=%s"
                             .formatted(runs, firstRun, minutes));
+        }
+        if (!TRANSPORTS.contains(transport)) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "Unknown transport: transport=%s. Use one of %s."
+                            .formatted(transport, String.join(", ", TRANSPORTS)));
         }
         out = spec.commandLine().getOut();
         Path folder = root.resolve("benchmarks/target/chaos").toAbsolutePath();

@@ -21,7 +21,11 @@ public enum FileFormat {
         this.buildPrefix = buildPrefix;
     }
 
-    /** Returns the format of a file by its extension; CSV for unknown extensions. */
+    /**
+     * Returns the format of a file by its extension.
+     *
+     * @throws UserError if the extension names no format
+     */
     public static FileFormat of(Path file) {
         String name = file.getFileName().toString().toLowerCase(Locale.ROOT);
         for (FileFormat format : values()) {
@@ -29,7 +33,9 @@ public enum FileFormat {
                 return format;
             }
         }
-        return CSV;
+        throw new UserError(
+                "Unknown file extension. Use .csv, .avro or .parquet, or set --format: file="
+                        + file);
     }
 
     /**

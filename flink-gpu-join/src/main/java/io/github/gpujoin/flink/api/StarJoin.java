@@ -38,7 +38,7 @@ import org.apache.flink.util.OutputTag;
  *                 .dimension(
  *                         customers,
  *                         d -> d.on("customerId", "id")    // fact column, dimension column
- *                                 .where(c -> c.region.equals("ASIA"))
+ *                                 .where(c -> "ASIA".equals(c.region))
  *                                 .select("nation AS customerNation"))
  *                 .dimension(days, d -> d.on("orderDay", "day").select("year"))
  *                 .uid("revenue-by-nation")

@@ -110,19 +110,17 @@ public final class Simulate {
         int threads = Runtime.getRuntime().availableProcessors();
         int shrunk = SHRUNK;
         for (int i = 0; i < args.length; i += 2) {
-            if (args[i].equals("--help") || i + 1 == args.length) {
+            if (args[i].equals("--help")) {
                 usage();
                 return;
             }
+            String value = i + 1 < args.length ? args[i + 1] : "";
             switch (args[i]) {
-                case "--seed" -> seed = Long.parseLong(args[i + 1]);
-                case "--seeds" -> seeds = Long.parseLong(args[i + 1]);
-                case "--shrink" -> shrunk = Integer.parseInt(args[i + 1]);
-                case "--threads" -> threads = Integer.parseInt(args[i + 1]);
-                default -> {
-                    usage();
-                    System.exit(2);
-                }
+                case "--seed" -> seed = number(args[i], value, 0);
+                case "--seeds" -> seeds = number(args[i], value, 1);
+                case "--shrink" -> shrunk = (int) number(args[i], value, 0);
+                case "--threads" -> threads = (int) number(args[i], value, 1);
+                default -> fail("Unknown option: option=" + args[i]);
             }
         }
         long startNs = System.nanoTime();
@@ -140,6 +138,24 @@ public final class Simulate {
                 "RESULT simulate seeds=%d failed=%d seconds=%.1f%n",
                 seeds, failures.size(), (System.nanoTime() - startNs) / 1e9);
         System.exit(failures.isEmpty() ? 0 : 1);
+    }
+
+    private static long number(String option, String value, long least) {
+        try {
+            long number = Long.parseLong(value);
+            if (number >= least) {
+                return number;
+            }
+        } catch (NumberFormatException e) {
+            // Reported below.
+        }
+        fail("Option needs a number from " + least + " on: " + option + "=" + value);
+        return least;
+    }
+
+    private static void fail(String message) {
+        System.err.println("simulate: " + message + ". See bin/simulate --help.");
+        System.exit(2);
     }
 
     private static void usage() {
