@@ -121,15 +121,16 @@ struct BuildSide {
     }
 
     void group(uint32_t threads) {
-        std::vector<GroupPlace> places(keys.size());
-        forEachRow(threads, [&](uint32_t row) { places[row] = joinGroup(dimension, build, row); });
+        std::vector<GroupPosition> positions(keys.size());
+        forEachRow(threads,
+                   [&](uint32_t row) { positions[row] = joinGroup(dimension, build, row); });
         uint32_t nextRow = 0;
         for (uint32_t slot = 0; slot < dimension.slotCount; slot++) {
-            placeGroup(dimension, slot, &nextRow);
+            allocateGroup(dimension, slot, &nextRow);
         }
         REQUIRE(nextRow == keys.size());
         forEachRow(threads,
-                   [&](uint32_t row) { writeToGroup(dimension, build, row, places[row]); });
+                   [&](uint32_t row) { writeToGroup(dimension, build, row, positions[row]); });
     }
 
     bool keepsPayload() const {

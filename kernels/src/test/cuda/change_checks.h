@@ -18,7 +18,7 @@ constexpr uint32_t CHANGING_THREADS = 4;
 struct ChangingSide {
     std::vector<uint64_t> rows;
     Dimension dimension{};
-    uint64_t takenSlots = 0;
+    uint64_t occupiedSlots = 0;
     std::map<int64_t, std::optional<uint32_t>> expected;
 
     explicit ChangingSide(uint32_t slotCount) {
@@ -34,17 +34,17 @@ struct ChangingSide {
 
     // Applies the rows of a build side as changes, some of which are deletions.
     void apply(BuildSide& changes) {
-        std::vector<uint32_t> places(changes.keys.size());
+        std::vector<uint32_t> slots(changes.keys.size());
         std::atomic<uint64_t> newSlots{0};
         changes.forEachRow(CHANGING_THREADS, [&](uint32_t change) {
             bool isNew;
-            places[change] = claimSlot(dimension, changes.build, change, isNew);
+            slots[change] = claimSlot(dimension, changes.build, change, isNew);
             newSlots += isNew ? 1 : 0;
         });
         changes.forEachRow(CHANGING_THREADS, [&](uint32_t change) {
-            settleChange(dimension, changes.build, change, places[change]);
+            settleChange(dimension, changes.build, change, slots[change]);
         });
-        takenSlots += newSlots;
+        occupiedSlots += newSlots;
         for (uint32_t change = 0; change < changes.keys.size(); change++) {
             bool isThere = changeOf(changes.build, change) == CHANGE_UPSERT;
             expected[changes.keys[change]] =
@@ -72,7 +72,7 @@ struct ChangingSide {
         for (std::thread& worker : workers) {
             worker.join();
         }
-        other.takenSlots = rowCount();
+        other.occupiedSlots = rowCount();
         std::erase_if(expected, [](const auto& row) { return !row.second; });
         other.expected = expected;
     }
@@ -93,7 +93,7 @@ struct ChangingSide {
             }
         }
         REQUIRE(rowCount() == rowsThere);
-        REQUIRE(takenSlots == expected.size());
+        REQUIRE(occupiedSlots == expected.size());
         REQUIRE(findMatches(dimension, INT64_MIN + 1).count == 0);
     }
 };
@@ -132,7 +132,7 @@ inline void shouldDropDeletedKeysWhenATableMovesToNewSlots(uint64_t seed) {
         ChangingSide next(slots);
         side.moveTo(next);
         next.requireExpected();
-        REQUIRE(next.takenSlots < side.takenSlots);
+        REQUIRE(next.occupiedSlots < side.occupiedSlots);
         side = std::move(next);
         side.dimension.rows = reinterpret_cast<uint64_t>(side.rows.data());
     }

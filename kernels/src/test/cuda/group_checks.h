@@ -20,7 +20,7 @@ struct GroupTable {
     std::vector<uint32_t> slots;
     std::vector<uint64_t> groups;
     uint32_t groupCount = 0;
-    Groups taken;
+    Groups drained;
 
     explicit GroupTable(uint32_t maxGroups) {
         uint32_t capacity = maxGroups + MOST_AT_ONCE;
@@ -54,7 +54,7 @@ struct GroupTable {
     }
 
     // Reads and removes all groups. The device must be stopped.
-    void take() {
+    void drain() {
         REQUIRE(groupCount <= aggregation.maxGroups - 1 + MOST_AT_ONCE);
         Groups once;
         for (uint32_t row = 0; row < groupCount; row++) {
@@ -62,7 +62,7 @@ struct GroupTable {
             std::vector<int64_t> key(group, group + aggregation.columnCount);
             const uint64_t* sums = group + aggregation.columnCount;
             REQUIRE(once.emplace(key, std::vector<uint64_t>()).second);
-            add(taken, key, {sums, sums + aggregation.aggregateCount});
+            add(drained, key, {sums, sums + aggregation.aggregateCount});
         }
         groupCount = 0;
         std::fill(slots.begin(), slots.end(), FREE_SLOT);
@@ -107,8 +107,8 @@ inline void shouldInsertEachGroupOnceAndAddFromAllThreads(uint64_t seed) {
         int64_t value = static_cast<int64_t>(random() % 300);
         GroupTable::add(expected, {value, -value}, {4, uint64_t{0} - 4});
     }
-    table.take();
-    REQUIRE(table.taken == expected);
+    table.drain();
+    REQUIRE(table.drained == expected);
 }
 
 inline void shouldInsertAKeyInTheBlocksTableAtMostOnce(uint64_t seed) {
@@ -117,9 +117,9 @@ inline void shouldInsertAKeyInTheBlocksTableAtMostOnce(uint64_t seed) {
     auto local = std::make_unique<LocalSums>();
     std::fill(std::begin(local->group), std::end(local->group), FREE_SLOT);
     constexpr int64_t KEYS = 300;
-    std::vector<std::vector<uint32_t>> places(4, std::vector<uint32_t>(KEYS));
+    std::vector<std::vector<uint32_t>> entries(4, std::vector<uint32_t>(KEYS));
     std::vector<std::thread> threads;
-    for (std::vector<uint32_t>& found : places) {
+    for (std::vector<uint32_t>& found : entries) {
         threads.emplace_back([&table, &local, &found, seed] {
             std::mt19937_64 random(seed);
             for (int i = 0; i < 3000; i++) {
@@ -133,19 +133,19 @@ inline void shouldInsertAKeyInTheBlocksTableAtMostOnce(uint64_t seed) {
     for (std::thread& thread : threads) {
         thread.join();
     }
-    uint32_t placed = 0;
+    uint32_t localCount = 0;
     for (int64_t value = 0; value < KEYS; value++) {
-        for (const std::vector<uint32_t>& found : places) {
-            REQUIRE(found[value] == places[0][value]);
+        for (const std::vector<uint32_t>& found : entries) {
+            REQUIRE(found[value] == entries[0][value]);
         }
-        uint32_t place = places[0][value] - 1;
-        if (places[0][value] > 0 && place != NOT_LOCAL) {
-            placed++;
-            REQUIRE(*groupAt(table.aggregation, local->group[place]) ==
+        uint32_t entry = entries[0][value] - 1;
+        if (entries[0][value] > 0 && entry != NOT_LOCAL) {
+            localCount++;
+            REQUIRE(*groupAt(table.aggregation, local->group[entry]) ==
                     static_cast<uint64_t>(value));
         }
     }
-    REQUIRE(placed > LOCAL_GROUPS / 2);
+    REQUIRE(localCount > LOCAL_GROUPS / 2);
 }
 
 inline void shouldCarryBetweenTheHalvesOfALocalSum() {
@@ -186,7 +186,7 @@ inline GroupedSteps runGrouped(Device& device, GroupTable& table,
                 REQUIRE(done.completedRows < rows);
                 steps.stops++;
                 device.stop();
-                table.take();
+                table.drain();
                 device.start();
             } else {
                 REQUIRE(done.status == STEP_OK);
@@ -201,7 +201,7 @@ inline GroupedSteps runGrouped(Device& device, GroupTable& table,
         }
     }
     device.stop();
-    table.take();
+    table.drain();
     return steps;
 }
 
@@ -224,7 +224,7 @@ inline void shouldAggregateInBoundedStepsForAnyFanOut() {
     uint64_t numbers = uint64_t{MATCHES} * (MATCHES - 1) / 2;
     GroupTable::Groups expected{{{7}, {4 * uint64_t{MATCHES}, 4 * 7 * numbers}},
                                 {{8}, {4, uint64_t{4} * 8 * MATCHES}}};
-    REQUIRE(table.taken == expected);
+    REQUIRE(table.drained == expected);
 }
 
 inline bool inRanges(const std::vector<ValueRange>& ranges, int64_t key) {
@@ -297,7 +297,7 @@ inline int shouldAggregateFilteredFactsForAnyFanOutAndNumberOfGroups(uint64_t se
             }
         }
     }
-    REQUIRE(table.taken == expected);
+    REQUIRE(table.drained == expected);
     return stops;
 }
 

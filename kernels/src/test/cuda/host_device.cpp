@@ -110,7 +110,7 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
     KERNEL(gpujoin_insert_unique);
     KERNEL(gpujoin_insert_chained);
     KERNEL(gpujoin_group_join);
-    KERNEL(gpujoin_group_place);
+    KERNEL(gpujoin_group_allocate);
     KERNEL(gpujoin_group_write);
     KERNEL(gpujoin_change_claim);
     KERNEL(gpujoin_change_settle);

@@ -71,7 +71,7 @@ inline void printLayout() {
     FIELD(PayloadCopy, widthBytes);
     SIZE(Progress);
     SIZE(KeySlot);
-    SIZE(GroupPlace);
+    SIZE(GroupPosition);
     SIZE(BuildRuns);
     FIELD(BuildRuns, runs);
     FIELD(BuildRuns, columns);

@@ -51,7 +51,7 @@ inline std::vector<ResultRow> nestedLoops(const Device& device,
     return results;
 }
 
-inline void takeResults(Device& device, uint32_t slot, uint32_t buffer, int32_t rowCount,
+inline void readResults(Device& device, uint32_t slot, uint32_t buffer, int32_t rowCount,
                         std::vector<ResultRow>& results) {
     for (int32_t i = 0; i < rowCount; i++) {
         ResultRow row{device.result<uint32_t>(slot, buffer, 0, i)};
@@ -104,7 +104,7 @@ inline void runSegments(Device& device, const std::vector<BuildSide*>& sides,
             REQUIRE(done.completedRows >= completed);
             REQUIRE(done.matchCount == static_cast<uint64_t>(done.rowCount));
             completed = done.completedRows;
-            takeResults(device, slot, buffer, done.rowCount, results);
+            readResults(device, slot, buffer, done.rowCount, results);
             if (completed == static_cast<int32_t>(keys.size())) {
                 break;
             }
@@ -267,7 +267,7 @@ inline void shouldJoinASegmentThatArrivesWordByWord(uint64_t seed) {
         REQUIRE(done.status == STEP_OK);
         REQUIRE(done.completedRows == static_cast<int32_t>(keys.size()));
         std::vector<ResultRow> results;
-        takeResults(device, 0, 0, done.rowCount, results);
+        readResults(device, 0, 0, done.rowCount, results);
         std::vector<ResultRow> expected;
         for (uint32_t row = 0; row < keys.size(); row++) {
             for (ResultRow& result : nestedLoops(device, sides, keys[row], row)) {

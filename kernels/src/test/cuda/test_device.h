@@ -144,7 +144,7 @@ class Device {
         unsigned char* base = segment(slot);
         Facts facts;
         int32_t rowCount = static_cast<int32_t>(keys.size());
-        int32_t length = static_cast<int32_t>(placeColumns(plan, rowCount, facts));
+        int32_t length = static_cast<int32_t>(locateColumns(plan, rowCount, facts));
         lengthBytes[slot] = length;
         std::memset(base, 0, length);
         ChunkHeader header{};

@@ -114,8 +114,8 @@ GPUJOIN_HD inline uint32_t findLocal(const Aggregation& aggregation, LocalSums& 
                                      const GroupKey& key, uint64_t hash) {
     uint32_t own = FREE_SLOT;
     for (uint32_t tries = 0; tries < LOCAL_TRIES; tries++) {
-        uint32_t place = (static_cast<uint32_t>(hash) + tries) % LOCAL_GROUPS;
-        uint32_t* word = &local.group[place];
+        uint32_t entry = (static_cast<uint32_t>(hash) + tries) % LOCAL_GROUPS;
+        uint32_t* word = &local.group[entry];
         // acquire and release: a thread that reads the row here may read the group, like the thread
         // that found it in the device table
         uint32_t row = compareExchangeBlock(word, FREE_SLOT, own);
@@ -125,30 +125,30 @@ GPUJOIN_HD inline uint32_t findLocal(const Aggregation& aggregation, LocalSums& 
         }
         if (row == FREE_SLOT || row == own ||
             isGroupOf(aggregation, groupAt(aggregation, row), key)) {
-            return place;
+            return entry;
         }
     }
     return NOT_LOCAL;
 }
 
-GPUJOIN_HD inline void addLocal(LocalSums& local, uint32_t aggregate, uint32_t place,
+GPUJOIN_HD inline void addLocal(LocalSums& local, uint32_t aggregate, uint32_t entry,
                                 uint64_t value) {
     uint32_t low = static_cast<uint32_t>(value);
-    uint32_t before = fetchAddRelaxedBlock(&local.low[aggregate][place], low);
+    uint32_t before = fetchAddRelaxedBlock(&local.low[aggregate][entry], low);
     uint32_t carry = before + low < before ? 1 : 0;
     uint32_t high = static_cast<uint32_t>(value >> 32) + carry;
     if (high != 0) {
-        fetchAddRelaxedBlock(&local.high[aggregate][place], high);
+        fetchAddRelaxedBlock(&local.high[aggregate][entry], high);
     }
 }
 
 template <typename Group>
 GPUJOIN_HD inline void clearLocal(Group& group, LocalSums& local) {
-    for (uint32_t place = group.rank(); place < LOCAL_GROUPS; place += group.size()) {
-        local.group[place] = FREE_SLOT;
+    for (uint32_t entry = group.rank(); entry < LOCAL_GROUPS; entry += group.size()) {
+        local.group[entry] = FREE_SLOT;
         for (uint32_t a = 0; a < MAX_AGGREGATES; a++) {
-            local.low[a][place] = 0;
-            local.high[a][place] = 0;
+            local.low[a][entry] = 0;
+            local.high[a][entry] = 0;
         }
     }
 }
@@ -157,13 +157,13 @@ GPUJOIN_HD inline void clearLocal(Group& group, LocalSums& local) {
 template <typename Group>
 GPUJOIN_HD inline void addLocalSums(Group& group, const Aggregation& aggregation,
                                     const LocalSums& local) {
-    for (uint32_t place = group.rank(); place < LOCAL_GROUPS; place += group.size()) {
-        if (local.group[place] == FREE_SLOT) {
+    for (uint32_t entry = group.rank(); entry < LOCAL_GROUPS; entry += group.size()) {
+        if (local.group[entry] == FREE_SLOT) {
             continue;
         }
-        uint64_t* sums = sumsAt(aggregation, local.group[place]);
+        uint64_t* sums = sumsAt(aggregation, local.group[entry]);
         for (uint32_t a = 0; a < aggregation.aggregateCount; a++) {
-            uint64_t sum = uint64_t{local.high[a][place]} << 32 | local.low[a][place];
+            uint64_t sum = uint64_t{local.high[a][entry]} << 32 | local.low[a][entry];
             fetchAddRelaxedDevice(&sums[a], sum);
         }
     }

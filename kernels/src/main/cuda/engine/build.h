@@ -76,17 +76,17 @@ GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& bu
     rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
 }
 
-// Returns the slot of the key of a row. If no row of the key has taken one, this row does: then
+// Returns the slot of the key of a row. If no row of the key occupies one, this row does: then
 // `isFirst`. `firstRow(slot)` is the word that holds the first row of a slot. All bytes of slots
 // are initially 0xFF, and at least one slot more than there are keys exists. Keys are compared in
-// the build rows, which are complete before any insert, so a slot may be seen as taken before its
-// other fields are written.
+// the build rows, which are complete before any insert, so a thread may see a slot as occupied
+// before its other fields are written.
 template <typename FirstRow>
-GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
-                                    int64_t key, bool& isFirst, FirstRow firstRow) {
+GPUJOIN_HD inline uint32_t acquireSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                       int64_t key, bool& isFirst, FirstRow firstRow) {
     uint32_t slot = slotOf(table, key);
     while (true) {
-        // load first: an exchange on a taken slot would only delay other threads
+        // load first: an exchange on an occupied slot would only delay other threads
         uint32_t found = loadRelaxedDevice(firstRow(slot));
         if (found == NO_ROW) {
             found = compareExchangeRelaxedDevice(firstRow(slot), NO_ROW, row);
@@ -103,8 +103,8 @@ GPUJOIN_HD inline uint32_t takeSlot(const Dimension& table, const BuildRuns& bui
 GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row) {
     int64_t key = buildKey(build, row);
     bool isFirst;
-    uint32_t slot = takeSlot(table, build, row, key, isFirst,
-                             [&table](uint32_t at) { return &rowNext(table, at); });
+    uint32_t slot = acquireSlot(table, build, row, key, isFirst,
+                                [&table](uint32_t at) { return &rowNext(table, at); });
     if (isFirst) {
         writeRow(table, slot, build, row, key);
     }
@@ -112,30 +112,30 @@ GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& bui
 }
 
 // Position of a row when rows are grouped by key.
-struct GroupPlace {
+struct GroupPosition {
     uint32_t slot;
     uint32_t rank;
 };
-static_assert(sizeof(GroupPlace) == 8);
+static_assert(sizeof(GroupPosition) == 8);
 
 // Grouping, first pass: determines the group of each row and its rank within the group. Counts
 // start at -1, because all bytes of a slot are initially 0xFF.
-GPUJOIN_HD inline GroupPlace joinGroup(const Dimension& table, const BuildRuns& build,
-                                       uint32_t row) {
+GPUJOIN_HD inline GroupPosition joinGroup(const Dimension& table, const BuildRuns& build,
+                                          uint32_t row) {
     KeySlot* slots = keySlots(table);
     int64_t key = buildKey(build, row);
     bool isFirst;
-    uint32_t slot = takeSlot(table, build, row, key, isFirst,
-                             [slots](uint32_t at) { return &slots[at].first; });
+    uint32_t slot = acquireSlot(table, build, row, key, isFirst,
+                                [slots](uint32_t at) { return &slots[at].first; });
     if (isFirst) {
         slots[slot].key = key;
     }
     uint32_t rank = fetchAddRelaxedDevice(&slots[slot].count, 1u) + 1;
-    return GroupPlace{slot, rank};
+    return GroupPosition{slot, rank};
 }
 
 // Second pass, over slots: assigns a range of rows to the group of a slot and returns its size.
-GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
+GPUJOIN_HD inline uint32_t allocateGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
     KeySlot& group = keySlots(table)[slot];
     if (group.first == NO_ROW) {
         return 0;
@@ -147,8 +147,8 @@ GPUJOIN_HD inline uint32_t placeGroup(const Dimension& table, uint32_t slot, uin
 
 // Third pass: writes a row to its position within the group.
 GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
-                                    GroupPlace place) {
-    uint64_t target = uint64_t{keySlots(table)[place.slot].first} + place.rank;
+                                    GroupPosition position) {
+    uint64_t target = uint64_t{keySlots(table)[position.slot].first} + position.rank;
     writeRow(table, target, build, row, buildKey(build, row));
 }
 

@@ -24,7 +24,7 @@ GPUJOIN_HD inline RowChange changeOf(const BuildRuns& changes, uint32_t change) 
     return static_cast<RowChange>(*reinterpret_cast<const uint32_t*>(code));
 }
 
-// Returns whether a taken slot is live or deleted, rather than claimed by a change.
+// Returns whether an occupied slot is live or deleted, rather than claimed by a change.
 GPUJOIN_HD inline bool isSettled(uint32_t next) { return next == ROW_LIVE || next == ROW_DELETED; }
 
 // Stores the number of the change in `next`, where `found` was seen, unless a later one is there.
@@ -38,8 +38,8 @@ GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t c
     }
 }
 
-// Returns the slot of the key of the change; `isNew` if this change took an empty slot. At least
-// one more slot is free than there are changes.
+// Returns the slot of the key of the change; `isNew` if this change occupies an empty slot. At
+// least one more slot is free than there are changes.
 GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& changes,
                                      uint32_t change, bool& isNew) {
     int64_t key = buildKey(changes, change);

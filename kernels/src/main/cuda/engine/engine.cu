@@ -28,7 +28,7 @@ class BlockGroup {
         uint32_t lane = threadIdx.x % WARP;
         uint32_t warp = threadIdx.x / WARP;
         uint64_t inclusive = sumOfLanes(value, lane);
-        // Two buffers in turn: a thread that still reads one has not passed the barrier below,
+        // Two alternating buffers: a thread that still reads one has not passed the barrier below,
         // so that no thread writes to that buffer yet.
         uint64_t* warps = sums + (calls++ & 1) * WARPS;
         if (lane == WARP - 1) {
@@ -101,21 +101,21 @@ extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const 
 }
 
 extern "C" __global__ void gpujoin_group_join(const Dimension* table, const BuildRuns* build,
-                                              uint64_t rowCount, GroupPlace* places) {
+                                              uint64_t rowCount, GroupPosition* positions) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        places[row] = joinGroup(*table, *build, static_cast<uint32_t>(row));
+        positions[row] = joinGroup(*table, *build, static_cast<uint32_t>(row));
     }
 }
 
 // Assigns rows to groups, and determines the size of the largest group. Both counters start at 0.
-extern "C" __global__ void gpujoin_group_place(const Dimension* table, uint32_t* nextRow,
-                                               unsigned int* largest) {
+extern "C" __global__ void gpujoin_group_allocate(const Dimension* table, uint32_t* nextRow,
+                                                  unsigned int* largest) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t slot = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; slot < table->slotCount;
          slot += stride) {
-        uint32_t size = placeGroup(*table, static_cast<uint32_t>(slot), nextRow);
+        uint32_t size = allocateGroup(*table, static_cast<uint32_t>(slot), nextRow);
         if (size > *largest) {
             atomicMax(largest, size);
         }
@@ -123,11 +123,11 @@ extern "C" __global__ void gpujoin_group_place(const Dimension* table, uint32_t*
 }
 
 extern "C" __global__ void gpujoin_group_write(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount, const GroupPlace* places) {
+                                               uint64_t rowCount, const GroupPosition* positions) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        writeToGroup(*table, *build, static_cast<uint32_t>(row), places[row]);
+        writeToGroup(*table, *build, static_cast<uint32_t>(row), positions[row]);
     }
 }
 
@@ -135,13 +135,13 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
 
 // Claims a slot for each change, and counts the slots that were empty before.
 extern "C" __global__ void gpujoin_change_claim(const Dimension* table, const BuildRuns* changes,
-                                                uint64_t changeCount, uint32_t* places,
+                                                uint64_t changeCount, uint32_t* slots,
                                                 unsigned long long* newSlots) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t change = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; change < changeCount;
          change += stride) {
         bool isNew;
-        places[change] = claimSlot(*table, *changes, static_cast<uint32_t>(change), isNew);
+        slots[change] = claimSlot(*table, *changes, static_cast<uint32_t>(change), isNew);
         if (isNew) {
             atomicAdd(newSlots, 1ull);
         }
@@ -149,11 +149,11 @@ extern "C" __global__ void gpujoin_change_claim(const Dimension* table, const Bu
 }
 
 extern "C" __global__ void gpujoin_change_settle(const Dimension* table, const BuildRuns* changes,
-                                                 uint64_t changeCount, const uint32_t* places) {
+                                                 uint64_t changeCount, const uint32_t* slots) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t change = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; change < changeCount;
          change += stride) {
-        settleChange(*table, *changes, static_cast<uint32_t>(change), places[change]);
+        settleChange(*table, *changes, static_cast<uint32_t>(change), slots[change]);
     }
 }
 

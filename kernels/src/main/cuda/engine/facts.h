@@ -17,7 +17,7 @@ struct Facts {
 GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) { return (offset + 63) & ~uint64_t{63}; }
 
 // Computes the offsets of the columns and returns the length of the segment.
-GPUJOIN_HD inline uint64_t placeColumns(const Plan& plan, int32_t rowCount, Facts& facts) {
+GPUJOIN_HD inline uint64_t locateColumns(const Plan& plan, int32_t rowCount, Facts& facts) {
     uint64_t next = sizeof(ChunkHeader);
     for (uint32_t c = 0; c < plan.columnCount; c++) {
         facts.columnOffset[c] = static_cast<uint32_t>(next);
@@ -32,7 +32,7 @@ GPUJOIN_HD inline bool isEncoded(const ChunkHeader& header) {
     return header.version == CHUNK_VERSION_WITH_FLAGS && header.flags == CHUNK_ENCODED;
 }
 
-// Returns whether every field has the value that this step expects. Required before placeColumns.
+// Returns whether every field has the value that this step expects. Required before locateColumns.
 GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& step,
                                   const Plan& plan) {
     bool encoded = isEncoded(header);
@@ -45,7 +45,7 @@ GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& st
     }
     Facts facts;
     return encoded ? plan.decodedRows != 0
-                   : placeColumns(plan, header.rowCount, facts) == step.lengthBytes;
+                   : locateColumns(plan, header.rowCount, facts) == step.lengthBytes;
 }
 
 GPUJOIN_HD inline int64_t loadInteger(const unsigned char* at, uint32_t widthBytes) {

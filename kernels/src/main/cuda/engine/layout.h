@@ -87,7 +87,7 @@ struct Completion {
 };
 static_assert(sizeof(Completion) == 64);
 
-// GROUPS_FULL: the step stopped because the table of groups is full; the host must take the groups.
+// GROUPS_FULL: the step stopped because the table of groups is full; the host must drain it.
 enum StepStatus : uint32_t {
     STEP_OK = 0,
     STEP_BAD_HEADER = 1,
@@ -130,7 +130,7 @@ constexpr uint32_t ROW_KEY_OFFSET = 0;
 constexpr uint32_t ROW_NEXT_OFFSET = 8;
 constexpr uint32_t ROW_PAYLOAD_OFFSET = 12;
 
-// `next` in the taken slots of a changelog table. No row has such a number.
+// `next` in the occupied slots of a changelog table. No row has such a number.
 constexpr uint32_t ROW_LIVE = 0xFFFFFFFEu;
 constexpr uint32_t ROW_DELETED = 0xFFFFFFFDu;
 

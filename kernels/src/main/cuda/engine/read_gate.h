@@ -31,8 +31,8 @@ struct ReadGate {
 template <typename Group>
 GPUJOIN_HD inline void enterGate(Group& group, ReadGate& gate, uint64_t most) {
     if (group.rank() == 0) {
-        uint64_t turn = fetchAddRelaxedDevice(&gate.entered, uint64_t{1});
-        while (turn >= loadRelaxedDevice(&gate.left) + most) {
+        uint64_t ticket = fetchAddRelaxedDevice(&gate.entered, uint64_t{1});
+        while (ticket >= loadRelaxedDevice(&gate.left) + most) {
             backOff(GATE_PAUSE_NS);
         }
     }

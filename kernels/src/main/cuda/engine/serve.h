@@ -26,7 +26,7 @@ static_assert(sizeof(Lane) == 128);
 
 // State shared by blocks, in device memory; persists between launches.
 struct Grid {
-    uint64_t looking;     // 1 while a block polls the ring
+    uint64_t polling;     // 1 while a block polls the ring
     uint64_t dispatched;  // tickets below were dispatched to lanes; polling block only
     uint64_t allotment;   // version of laneOf; polling block only
     uint64_t heartbeat;   // polling block only
@@ -54,7 +54,7 @@ struct ServeArguments {
 // one idle block polls for all, with one read if nothing is new, and with pauses.
 constexpr uint32_t MIN_PAUSE_NS = 50;
 constexpr uint32_t MAX_PAUSE_NS = 1000;
-constexpr uint32_t LOOKS_PER_HEARTBEAT = 16;
+constexpr uint32_t POLLS_PER_HEARTBEAT = 16;
 
 GPUJOIN_HD inline uint32_t laneIn(uint64_t word, uint64_t index) {
     return word >> 8 * (index % LANES_PER_WORD) & 0xFF;
@@ -102,8 +102,8 @@ GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t be
     uint64_t end = least(published, begin / LANES_PER_WORD * LANES_PER_WORD + LANES_PER_WORD);
     for (uint64_t ticket = begin; ticket < end; ticket++) {
         uint32_t laneIndex = laneIn(lanesOfEight, ticket);
-        uint64_t place = lanes[laneIndex].tail++ & arguments.ringMask;
-        arguments.queues[laneIndex * (arguments.ringMask + 1) + place] = ticket;
+        uint64_t position = lanes[laneIndex].tail++ & arguments.ringMask;
+        arguments.queues[laneIndex * (arguments.ringMask + 1) + position] = ticket;
     }
     // pairs with the stores below: a block that acquires an end sees the queue and the host writes
     fenceReleaseDevice();
@@ -115,7 +115,7 @@ GPUJOIN_HD inline uint64_t dispatch(const ServeArguments& arguments, uint64_t be
 }
 
 // Polls once over the bus; only the polling block calls it. Returns whether anything was new.
-GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
+GPUJOIN_HD inline bool pollRing(const ServeArguments& arguments) {
     Grid* grid = arguments.grid;
     uint64_t published;
     uint64_t orders;
@@ -146,7 +146,7 @@ GPUJOIN_HD inline bool look(const ServeArguments& arguments) {
 GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t block) {
     Grid* grid = arguments.grid;
     uint64_t* laneWord = &arguments.laneOf[block / LANES_PER_WORD];
-    bool looks = false;
+    bool isPolling = false;
     uint64_t ticket = NO_TICKET;
     uint32_t pauseNs = MIN_PAUSE_NS;
     while (loadRelaxedDevice(&grid->stopped) != arguments.launch) {
@@ -155,19 +155,19 @@ GPUJOIN_HD inline uint64_t awaitStep(const ServeArguments& arguments, uint32_t b
             break;
         }
         // acquire: sees what the previous polling block wrote
-        looks = looks || (loadRelaxedDevice(&grid->looking) == 0 &&
-                          exchangeAcquireDevice(&grid->looking, uint64_t{1}) == 0);
-        if (looks && look(arguments)) {
+        isPolling = isPolling || (loadRelaxedDevice(&grid->polling) == 0 &&
+                                  exchangeAcquireDevice(&grid->polling, uint64_t{1}) == 0);
+        if (isPolling && pollRing(arguments)) {
             continue;
         }
-        if (looks && ++grid->heartbeat % LOOKS_PER_HEARTBEAT == 0) {
+        if (isPolling && ++grid->heartbeat % POLLS_PER_HEARTBEAT == 0) {
             storeRelaxedSystem(&arguments.control->heartbeat, grid->heartbeat);
         }
         backOff(pauseNs);
         pauseNs = least(2 * pauseNs, MAX_PAUSE_NS);
     }
-    if (looks) {
-        storeReleaseDevice(&grid->looking, uint64_t{0});
+    if (isPolling) {
+        storeReleaseDevice(&grid->polling, uint64_t{0});
     }
     return ticket;
 }

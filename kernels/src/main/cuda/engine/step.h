@@ -95,7 +95,7 @@ class Step {
         if (group.rank() == 0) {
             Facts& facts = shared.facts;
             facts.base = segment;
-            placeColumns(plan, header.rowCount, facts);
+            locateColumns(plan, header.rowCount, facts);
             shared.segment = segment;
             shared.encoded = isEncoded(header);
             if (shared.encoded) {
@@ -167,11 +167,11 @@ class Step {
             int32_t end = at.nextRow + least(readable - at.nextRow,
                                              static_cast<int32_t>(group.size() * ROWS_PER_THREAD));
             countTile(at, end);
-            uint64_t given = aggregates ? addResults(at) : giveResults(at);
-            matches += given;
-            if (at.skip + given < total) {
-                uint32_t row = rowOfPlace(at.skip + given);
-                at.skip += given - shared.start[row];
+            uint64_t emitted = aggregates ? addResults(at) : writeResults(at);
+            matches += emitted;
+            if (at.skip + emitted < total) {
+                uint32_t row = rowAtPosition(at.skip + emitted);
+                at.skip += emitted - shared.start[row];
                 at.nextRow += static_cast<int32_t>(row);
                 return at;
             }
@@ -182,13 +182,13 @@ class Step {
     }
 
     // Writes results of the tile until the buffer is full.
-    GPUJOIN_HD uint64_t giveResults(const Progress& at) {
-        uint64_t given = least(total - at.skip, uint64_t{shared.plan.capacityRows - out});
-        for (uint64_t i = group.rank(); i < given; i += group.size()) {
+    GPUJOIN_HD uint64_t writeResults(const Progress& at) {
+        uint64_t written = least(total - at.skip, uint64_t{shared.plan.capacityRows - out});
+        for (uint64_t i = group.rank(); i < written; i += group.size()) {
             writeResult(at.nextRow, at.skip + i, out + static_cast<uint32_t>(i));
         }
-        out += static_cast<uint32_t>(given);
-        return given;
+        out += static_cast<uint32_t>(written);
+        return written;
     }
 
     // Like `join`, but aggregates the results.
@@ -212,17 +212,17 @@ class Step {
     GPUJOIN_HD uint64_t addResults(const Progress& at) {
         uint64_t left = uint64_t{ADDED_PER_THREAD} * group.size() - matches;
         uint64_t end = at.skip + least(total - at.skip, left);
-        uint64_t place = at.skip;
-        while (place < end && !lookForFullGroups()) {
-            if (place + group.rank() < end) {
-                addResult(at.nextRow, place + group.rank());
+        uint64_t position = at.skip;
+        while (position < end && !checkFullGroups()) {
+            if (position + group.rank() < end) {
+                addResult(at.nextRow, position + group.rank());
             }
-            place = least(place + group.size(), end);
+            position = least(position + group.size(), end);
         }
-        return place - at.skip;
+        return position - at.skip;
     }
 
-    GPUJOIN_HD bool lookForFullGroups() {
+    GPUJOIN_HD bool checkFullGroups() {
         if (group.rank() == 0) {
             uint32_t* count = reinterpret_cast<uint32_t*>(shared.aggregation.groupCount);
             shared.broadcast = loadRelaxedDevice(count) >= shared.aggregation.maxGroups ? 1 : 0;
@@ -245,23 +245,23 @@ class Step {
             sum += count[i];
         }
         // includes a barrier: no thread uses the positions of the previous tile any more
-        uint64_t place = group.exclusiveSum(sum, total);
+        uint64_t position = group.exclusiveSum(sum, total);
         GPUJOIN_UNROLL
         for (uint32_t i = 0; i < ROWS_PER_THREAD; i++) {
-            shared.start[first + i] = place;
-            place += count[i];
+            shared.start[first + i] = position;
+            position += count[i];
         }
         group.sync();
     }
 
     // Returns the row of the tile with the result at a position: the last row that starts at or
     // before it.
-    GPUJOIN_HD uint32_t rowOfPlace(uint64_t place) const {
+    GPUJOIN_HD uint32_t rowAtPosition(uint64_t position) const {
         uint32_t row = 0;
         uint32_t end = group.size() * ROWS_PER_THREAD;
         while (end - row > 1) {
             uint32_t middle = (row + end) / 2;
-            if (shared.start[middle] <= place) {
+            if (shared.start[middle] <= position) {
                 row = middle;
             } else {
                 end = middle;
@@ -271,26 +271,26 @@ class Step {
     }
 
     // Writes one result: the row number, and the payload of one match of each dimension.
-    GPUJOIN_HD void writeResult(int32_t tileRow, uint64_t place, uint32_t position) const {
+    GPUJOIN_HD void writeResult(int32_t tileRow, uint64_t position, uint32_t outRow) const {
         const StepEntry& step = shared.step;
         const Plan& plan = shared.plan;
         unsigned char* buffer = reinterpret_cast<unsigned char*>(plan.results) +
                                 plan.resultBytes * (2 * step.slot + step.resultBuffer);
-        uint32_t rowOfTile = rowOfPlace(place);
-        uint64_t index = place - shared.start[rowOfTile];
+        uint32_t rowOfTile = rowAtPosition(position);
+        uint64_t index = position - shared.start[rowOfTile];
         int32_t row = tileRow + static_cast<int32_t>(rowOfTile);
-        reinterpret_cast<uint32_t*>(buffer)[position] = step.baseRow + static_cast<uint32_t>(row);
+        reinterpret_cast<uint32_t*>(buffer)[outRow] = step.baseRow + static_cast<uint32_t>(row);
         for (uint32_t d = plan.dimensionCount; d-- > 0;) {
             const Dimension& table = shared.tables[d];
             bool wanted = table.copyCount > 0 || table.matchedOffset > 0;
-            uint32_t match = takeMatch(d, row, wanted, index);
+            uint32_t match = matchOf(d, row, wanted, index);
             if (table.matchedOffset > 0) {
-                buffer[table.matchedOffset + position] = match == NO_ROW ? 0 : 1;
+                buffer[table.matchedOffset + outRow] = match == NO_ROW ? 0 : 1;
             }
             if (match != NO_ROW) {
-                copyPayload(table, match, buffer, position);
+                copyPayload(table, match, buffer, outRow);
             } else if (wanted) {
-                clearPayload(table, buffer, position);
+                clearPayload(table, buffer, outRow);
             }
         }
     }
@@ -299,7 +299,7 @@ class Step {
     // number of results of this dimension. The matches of the last dimension vary fastest. Returns
     // NO_ROW if there is no match or the match is not wanted; in the latter case it avoids the
     // lookup if possible.
-    GPUJOIN_HD uint32_t takeMatch(uint32_t d, int32_t row, bool wanted, uint64_t& index) const {
+    GPUJOIN_HD uint32_t matchOf(uint32_t d, int32_t row, bool wanted, uint64_t& index) const {
         if (!wanted && index == 0) {
             return NO_ROW;
         }
@@ -307,24 +307,24 @@ class Step {
         int64_t key = factKey(shared.plan, shared.facts, table, row);
         Matches found = matchesOf(shared.plan, table, d, shared.facts, row, key);
         uint32_t results = resultsOf(table, found);
-        uint32_t turn = 0;
+        uint32_t number = 0;
         if (results > 1) {
-            turn = static_cast<uint32_t>(index % results);
+            number = static_cast<uint32_t>(index % results);
             index /= results;
         }
-        return wanted ? matchAt(table, found, turn, key) : NO_ROW;
+        return wanted ? matchAt(table, found, number, key) : NO_ROW;
     }
 
     // Adds one result to its group.
-    GPUJOIN_HD void addResult(int32_t tileRow, uint64_t place) const {
+    GPUJOIN_HD void addResult(int32_t tileRow, uint64_t position) const {
         const Aggregation& aggregation = shared.aggregation;
-        uint32_t rowOfTile = rowOfPlace(place);
-        uint64_t index = place - shared.start[rowOfTile];
+        uint32_t rowOfTile = rowAtPosition(position);
+        uint64_t index = position - shared.start[rowOfTile];
         int32_t row = tileRow + static_cast<int32_t>(rowOfTile);
         uint32_t match[MAX_DIMENSIONS];
         for (uint32_t d = shared.plan.dimensionCount; d-- > 0;) {
             bool wanted = (aggregation.dimensionsUsed >> d & 1) != 0;
-            match[d] = takeMatch(d, row, wanted, index);
+            match[d] = matchOf(d, row, wanted, index);
         }
         GroupKey key{};
         GPUJOIN_UNROLL

@@ -70,12 +70,12 @@ GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
     while (true) {
         const unsigned char* row = rowAt(table, slot);
         int64_t found = loadOnce(reinterpret_cast<const int64_t*>(row + ROW_KEY_OFFSET));
-        uint32_t taken = loadOnce(reinterpret_cast<const uint32_t*>(row + ROW_NEXT_OFFSET));
-        if (taken == NO_ROW) {
+        uint32_t next = loadOnce(reinterpret_cast<const uint32_t*>(row + ROW_NEXT_OFFSET));
+        if (next == NO_ROW) {
             return Matches{NO_ROW, 0};
         }
         if (found == key) {
-            return taken == ROW_DELETED ? Matches{NO_ROW, 0} : Matches{slot, 1};
+            return next == ROW_DELETED ? Matches{NO_ROW, 0} : Matches{slot, 1};
         }
         slot = slot + 1 == table.slotCount ? 0 : slot + 1;
     }

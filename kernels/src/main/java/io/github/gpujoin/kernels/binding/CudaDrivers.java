@@ -21,7 +21,7 @@ public final class CudaDrivers {
                     "gpujoin_insert_unique",
                     "gpujoin_insert_chained",
                     "gpujoin_group_join",
-                    "gpujoin_group_place",
+                    "gpujoin_group_allocate",
                     "gpujoin_group_write",
                     "gpujoin_change_claim",
                     "gpujoin_change_settle",

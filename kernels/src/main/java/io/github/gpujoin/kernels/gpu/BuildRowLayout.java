@@ -35,13 +35,13 @@ final class BuildRowLayout {
         this.payloadColumns = dimension.payloadColumns();
         this.payloadOffsets = new int[payloadColumns.size()];
         this.payloadWidths = new int[payloadColumns.size()];
-        int next = place(Integer.BYTES, PlanDescriptor.ROW_PAYLOAD_OFFSET);
-        next = place(Long.BYTES, (next + 7) & -8);
+        int next = assignOffsets(Integer.BYTES, PlanDescriptor.ROW_PAYLOAD_OFFSET);
+        next = assignOffsets(Long.BYTES, (next + 7) & -8);
         this.variableWidthOffset = dimension.hasVariableWidthPayload() ? next : -1;
         this.rowBytes = dimension.hasVariableWidthPayload() ? next + Long.BYTES : next;
     }
 
-    private int place(int widthBytes, int offset) {
+    private int assignOffsets(int widthBytes, int offset) {
         int next = offset;
         for (int i = 0; i < payloadOffsets.length; i++) {
             ColumnType type = dimension.schema().column(payloadColumns.get(i)).type();

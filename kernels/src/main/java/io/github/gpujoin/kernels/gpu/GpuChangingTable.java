@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *  chunks --> BuildStream --> runs --+--> gpujoin_change_claim, gpujoin_change_settle --> slots
  * </pre>
  *
- * <p>A deleted key keeps its slot until half of the slots are taken. Then the live rows move to a
- * table with room for 1.5 times the live rows and new changes. Variable-width columns stay on the
+ * <p>A deleted key keeps its slot until half of the slots are occupied. Then the live rows move to
+ * a table with room for 1.5 times the live rows and new changes. Variable-width columns stay on the
  * host. If unreferenced bytes may exceed the referenced ones, a compaction copies the latter, some
  * slots in each {@link #apply}, so that its time depends on the changes, not on the table. New
  * changes go to the copies' memory from the start of a compaction on, and the previous memory is
@@ -59,7 +59,7 @@ final class GpuChangingTable {
     private @Nullable TableKernels kernels;
 
     private GpuTable table;
-    private long takenSlots;
+    private long occupiedSlots;
     private long workspaceAddress;
     private long workspaceBytes;
     private long variableWidthBytesBefore;
@@ -146,13 +146,14 @@ final class GpuChangingTable {
         boolean moved = ensureFreeSlots(changes);
         long runsBytes = stream.runLayout().descriptorBytes(stream.runs().size());
         long runs = workspace(runsBytes + Integer.BYTES * changes);
-        long places = runs + runsBytes;
+        long slotNumbers = runs + runsBytes;
         kernels.describe(stream, runs);
         kernels.clearCounters();
         long device = kernels.describe(0, table);
-        kernels.launch("gpujoin_change_claim", device, runs, changes, places, kernels.counter(0));
-        kernels.launch("gpujoin_change_settle", device, runs, changes, places);
-        takenSlots += kernels.readCounter(0);
+        kernels.launch(
+                "gpujoin_change_claim", device, runs, changes, slotNumbers, kernels.counter(0));
+        kernels.launch("gpujoin_change_settle", device, runs, changes, slotNumbers);
+        occupiedSlots += kernels.readCounter(0);
         stream.rewind();
         if (isCompacting() || needsCompaction()) {
             compactSome(Math.max(REFERENCE_SLOTS, VISITS_PER_CHANGE * changes));
@@ -185,7 +186,7 @@ final class GpuChangingTable {
      * table.
      */
     private boolean ensureFreeSlots(long changes) {
-        if (2 * (takenSlots + changes) <= table.slotCount()) {
+        if (2 * (occupiedSlots + changes) <= table.slotCount()) {
             return false;
         }
         long rows = countRows();
@@ -206,14 +207,14 @@ final class GpuChangingTable {
             slots.close();
             memory.moveTo(slots);
             table = next;
-            takenSlots = rows;
+            occupiedSlots = rows;
             nextSlot = 0;
         }
         return true;
     }
 
     private long countRows() {
-        if (takenSlots == 0) {
+        if (occupiedSlots == 0) {
             return 0;
         }
         kernels.clearCounters();

@@ -331,13 +331,13 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     /** {@inheritDoc} Stops the serving kernel for all engines of the device. */
     @Override
     protected GroupRows drainedGroups() {
-        GroupRows[] taken = new GroupRows[1];
+        GroupRows[] drained = new GroupRows[1];
         orFail(
                 () -> {
-                    lease.whileStopped(options.stallTimeoutNs(), () -> taken[0] = groups.drain());
-                    pipe.groupsTaken();
+                    lease.whileStopped(options.stallTimeoutNs(), () -> drained[0] = groups.drain());
+                    pipe.resumeAfterDrain();
                 });
-        return taken[0];
+        return drained[0];
     }
 
     /** Returns the kind of table of each dimension; empty while LOADING. */

@@ -76,13 +76,14 @@ final class GpuTableBuilder implements AutoCloseable {
 
     private GpuTable buildRepeated() {
         try (Buffers slots = owner.sibling();
-                Buffers places = owner.sibling()) {
+                Buffers positions = owner.sibling()) {
             GpuTable groups = emptyTable(TableKind.GROUPED, slots);
-            long placesAddress = places.device(rowCount * PlanDescriptor.GROUP_PLACE_BYTES);
-            long largest = findGroups(groups, placesAddress);
+            long positionsAddress =
+                    positions.device(rowCount * PlanDescriptor.GROUP_POSITION_BYTES);
+            long largest = findGroups(groups, positionsAddress);
             if (largest == 1 || largest > MAX_CHAINED_ROWS) {
                 GpuTable grouped = withRows(groups);
-                run("gpujoin_group_write", grouped, runs, rowCount, placesAddress);
+                run("gpujoin_group_write", grouped, runs, rowCount, positionsAddress);
                 slots.moveTo(owner);
                 return grouped;
             }
@@ -102,10 +103,10 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     /** Finds the rank of each row among the rows of its key; returns the maximum rows of a key. */
-    private long findGroups(GpuTable table, long places) {
+    private long findGroups(GpuTable table, long positions) {
         kernels.clearCounters();
-        run("gpujoin_group_join", table, runs, rowCount, places);
-        run("gpujoin_group_place", table, kernels.counter(0), kernels.counter(1));
+        run("gpujoin_group_join", table, runs, rowCount, positions);
+        run("gpujoin_group_allocate", table, kernels.counter(0), kernels.counter(1));
         return kernels.readCounter(1);
     }
 

@@ -70,10 +70,12 @@ final class GridAllotment {
         return (int) Arrays.stream(laneOfBlock).filter(own -> own == lane).count();
     }
 
-    /** Returns the lane of a step by its partition; steps without a partition use lanes in turn. */
+    /**
+     * Returns the lane of a step by its partition; steps without a partition use lanes round robin.
+     */
     int laneOf(int partition, long segmentSequence) {
-        long turn = partition == ChunkDescriptor.UNPARTITIONED ? segmentSequence : partition;
-        return (int) Math.floorMod(turn, (long) lanes);
+        long number = partition == ChunkDescriptor.UNPARTITIONED ? segmentSequence : partition;
+        return (int) Math.floorMod(number, (long) lanes);
     }
 
     /** Counts a step by its bytes, since the bus is the bottleneck. */
@@ -120,7 +122,7 @@ final class GridAllotment {
     }
 
     /**
-     * Moves the fewest blocks that give each lane its number.
+     * Moves the fewest blocks so that each lane has its number.
      *
      * @return whether any block moved
      */

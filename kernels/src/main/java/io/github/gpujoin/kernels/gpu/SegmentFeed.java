@@ -203,7 +203,7 @@ public final class SegmentFeed implements AutoCloseable {
         long startNs = System.nanoTime();
         long endedBefore = ended;
         long rowsBefore = rows;
-        long resultsTakenBefore = results;
+        long resultCountBefore = results;
         long busyBefore = busyNs;
         while (ended < end && shouldContinue.getAsBoolean()) {
             while (posted < end && posted - ended < inFlight) {
@@ -215,7 +215,7 @@ public final class SegmentFeed implements AutoCloseable {
         return new Served(
                 ended - endedBefore,
                 rows - rowsBefore,
-                results - resultsTakenBefore,
+                results - resultCountBefore,
                 busyNs - busyBefore,
                 System.nanoTime() - startNs);
     }
@@ -271,8 +271,8 @@ public final class SegmentFeed implements AutoCloseable {
 
     /**
      * Reads the results of the oldest segment until it ends and, while it has none ready, those of
-     * other segments in turn. Polling an incomplete step costs the device a cache line that it must
-     * fetch back, so each poll checks one segment.
+     * other segments, round robin. Polling an incomplete step costs the device a cache line that it
+     * must fetch back, so each poll checks one segment.
      */
     private void endNext(Consumer<ResultBatch> sink) {
         long startNs = System.nanoTime();
@@ -281,9 +281,9 @@ public final class SegmentFeed implements AutoCloseable {
         postArrived();
         for (int poll = 1; rowsSoFar[oldest] < rowsOf(oldest); poll++) {
             if (isDone(oldest)) {
-                takeStep(oldest, sink);
+                readStep(oldest, sink);
             } else {
-                takeOther(sink);
+                readOther(sink);
             }
             if (tickets[oldest] == NOT_POSTED) {
                 slots.advance();
@@ -298,11 +298,11 @@ public final class SegmentFeed implements AutoCloseable {
         ended++;
     }
 
-    private void takeOther(Consumer<ResultBatch> sink) {
+    private void readOther(Consumer<ResultBatch> sink) {
         nextPoll = nextPoll > ended && nextPoll < posted ? nextPoll : ended;
         int slot = (int) (nextPoll++ % chunks.size());
         if (rowsSoFar[slot] < rowsOf(slot) && isDone(slot)) {
-            takeStep(slot, sink);
+            readStep(slot, sink);
         }
     }
 
@@ -313,22 +313,22 @@ public final class SegmentFeed implements AutoCloseable {
     }
 
     private void requireSameResults(int slot) {
-        long given = resultsSoFar[slot];
-        if (resultsBefore[slot] >= 0 && resultsBefore[slot] != given) {
+        long resultCount = resultsSoFar[slot];
+        if (resultsBefore[slot] >= 0 && resultsBefore[slot] != resultCount) {
             throw new IllegalStateException(
                     "Result count of a segment changed: before="
                             + resultsBefore[slot]
                             + ", now="
-                            + given);
+                            + resultCount);
         }
-        resultsBefore[slot] = given;
+        resultsBefore[slot] = resultCount;
     }
 
     /**
      * Reads a complete step. Unless the segment ends with it, first posts the next step into the
      * other buffer, so that the kernel works while this buffer is read.
      */
-    private void takeStep(int slot, Consumer<ResultBatch> sink) {
+    private void readStep(int slot, Consumer<ResultBatch> sink) {
         int buffer = resultBuffers[slot];
         StepCompletion completion = slots.completion(slot, buffer);
         lease.ring().release(tickets[slot]);
@@ -345,9 +345,9 @@ public final class SegmentFeed implements AutoCloseable {
         long stepNs = completion.busyNs();
         busyNs += stepNs;
         doneSteps.accept(new DoneStep(slot, completion.block(), completion.startedNs(), stepNs));
-        long given = completion.matchCount();
-        resultsSoFar[slot] += given;
-        results += given;
+        long resultCount = completion.matchCount();
+        resultsSoFar[slot] += resultCount;
+        results += resultCount;
         rows += completedRows - rowsSoFar[slot];
         rowsSoFar[slot] = completedRows;
         ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, buffer));

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A segment takes one step for each result buffer that it fills. As soon as a step is complete,
  * the next step of that segment is posted into the other buffer, even if the segment is not the
- * oldest. The kernel therefore works while results are read or wait for their turn. Not
+ * oldest. The kernel therefore works while results are read or wait for earlier ones. Not
  * thread-safe.
  */
 final class SegmentPipe {
@@ -25,7 +25,7 @@ final class SegmentPipe {
     private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** Minimum number of polls without progress before the kernel counts as stalled. */
-    private static final int LOOKS_BEFORE_STALL = 4;
+    private static final int POLLS_BEFORE_STALL = 4;
 
     private final DeviceLease lease;
     private final int plan;
@@ -38,7 +38,7 @@ final class SegmentPipe {
     private final long stallTimeoutNs;
     private final ArrayDeque<Segment> inFlight = new ArrayDeque<>();
     private long nextSequence;
-    private long nextLook;
+    private long nextCheck;
     private long deviceBusyNs;
     private boolean isHeadEmitted;
     private boolean groupsFull;
@@ -46,11 +46,11 @@ final class SegmentPipe {
     /** Nanoseconds without progress. */
     private long waitedNs;
 
-    private long lastLookNs;
+    private long lastCheckNs;
     private long stopCountSeen;
 
     /**
-     * Rows of a chunk in a slot and the steps posted for them: the step whose results are taken
+     * Rows of a chunk in a slot and the steps posted for them: the step whose results are emitted
      * next, in {@code buffer}, and the step after it, in the other buffer.
      */
     private static final class Segment {
@@ -119,14 +119,14 @@ final class SegmentPipe {
 
     /**
      * Returns whether the oldest segment stopped because the table of groups is full. It continues
-     * after {@link #groupsTaken}.
+     * after {@link #resumeAfterDrain}.
      */
     boolean groupsFull() {
         return groupsFull;
     }
 
     /** Continues all segments that stopped because the table of groups was full. */
-    void groupsTaken() {
+    void resumeAfterDrain() {
         groupsFull = false;
         for (Segment segment : inFlight) {
             if (isDone(segment) && completion(segment).hasFullGroups()) {
@@ -137,7 +137,7 @@ final class SegmentPipe {
         markProgress();
     }
 
-    /** Returns the completion of the step whose results are taken next. */
+    /** Returns the completion of the step whose results are emitted next. */
     private StepCompletion completion(Segment segment) {
         return slots.completion(segment.slot, segment.buffer);
     }
@@ -195,13 +195,13 @@ final class SegmentPipe {
         }
         slots.advance();
         inFlight.forEach(this::postAgain);
-        lookAhead(head);
+        postAhead(head);
         if (!isDone(head)) {
             checkLiveness();
             return null;
         }
         groupsFull = completion(head).hasFullGroups();
-        return groupsFull ? null : take(head);
+        return groupsFull ? null : emit(head);
     }
 
     /** Posts the step of a segment if the ring was full or the segment had not arrived. */
@@ -215,11 +215,11 @@ final class SegmentPipe {
      * Checks one in-flight segment a call, round robin. If its step is complete but not its last,
      * posts the next step into the other buffer, which has no reader between two polls.
      */
-    private void lookAhead(Segment head) {
-        if (nextLook < head.sequence || nextLook >= nextSequence) {
-            nextLook = head.sequence;
+    private void postAhead(Segment head) {
+        if (nextCheck < head.sequence || nextCheck >= nextSequence) {
+            nextCheck = head.sequence;
         }
-        Segment segment = segmentOfSlot[(int) (nextLook++ % slots.count())];
+        Segment segment = segmentOfSlot[(int) (nextCheck++ % slots.count())];
         if (segment.nextTicket == NOT_POSTED && isDone(segment) && hasMore(segment)) {
             segment.nextTicket = post(segment, 1 - segment.buffer, true);
         }
@@ -238,7 +238,7 @@ final class SegmentPipe {
         return ticket != NOT_POSTED && slots.completion(slot, buffer).isOf(ticket);
     }
 
-    private ResultBatch take(Segment head) {
+    private ResultBatch emit(Segment head) {
         StepCompletion completion = completion(head);
         markProgress();
         requireOk(completion, head);
@@ -254,7 +254,7 @@ final class SegmentPipe {
         return batch;
     }
 
-    /** Advances a segment to its next step, and posts that step unless {@link #lookAhead} has. */
+    /** Advances a segment to its next step, and posts that step unless {@link #postAhead} has. */
     private void advance(Segment segment) {
         segment.buffer = 1 - segment.buffer;
         segment.resume = true;
@@ -285,12 +285,12 @@ final class SegmentPipe {
     }
 
     private void markProgress() {
-        lastLookNs = System.nanoTime();
+        lastCheckNs = System.nanoTime();
         waitedNs = 0;
     }
 
     private void checkLiveness() {
-        long sinceNs = System.nanoTime() - lastLookNs;
+        long sinceNs = System.nanoTime() - lastCheckNs;
         if (sinceNs < LIVENESS_CHECK_NS) {
             return;
         }
@@ -300,10 +300,10 @@ final class SegmentPipe {
             markProgress();
             return;
         }
-        lastLookNs += sinceNs;
+        lastCheckNs += sinceNs;
         // Under backpressure polls are rare, and steps due meanwhile are posted only now. Limit
         // how much one gap between polls counts.
-        waitedNs += Math.min(sinceNs, stallTimeoutNs / LOOKS_BEFORE_STALL);
+        waitedNs += Math.min(sinceNs, stallTimeoutNs / POLLS_BEFORE_STALL);
         if (waitedNs >= stallTimeoutNs) {
             // Other engines of the device fail at once, without waiting for the timeout too.
             lease.lose();

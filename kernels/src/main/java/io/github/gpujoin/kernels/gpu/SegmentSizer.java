@@ -7,9 +7,9 @@ package io.github.gpujoin.kernels.gpu;
  * step may hold, which is one result buffer or the limit on aggregated results.
  *
  * <p>Results are returned in order, and a slot has two buffers. A segment that needs a third buffer
- * waits until all earlier segments are taken, and later segments wait for that round trip. At four
- * results a row this would leave the whole device idle. The expectation is the fan-out of about the
- * last {@link #MEMORY_ROWS} rows. Not thread-safe.
+ * waits until all earlier segments are emitted, and later segments wait for that round trip. At
+ * four results a row this would leave the whole device idle. The expectation is the fan-out of
+ * about the last {@link #MEMORY_ROWS} rows. Not thread-safe.
  */
 final class SegmentSizer {
 
