@@ -7,7 +7,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * Sorts partitioned rows by slot and key, stably, and takes a directory slot for each key.
+ * Sorts partitioned rows by slot and key, stably, and occupies a directory slot for each key.
  *
  * <p>Each partition is divided into buckets by counting. Within a bucket, one pass for each
  * distinct key moves its rows to the front. A bucket has few distinct keys, so this is cheap for
@@ -59,7 +59,7 @@ final class BucketSort implements Work, AutoCloseable {
 
     /**
      * @param bucketShift slots of a bucket, as a power of two
-     * @param directory without taken slots
+     * @param directory without occupied slots
      */
     BucketSort(
             RowLayout layout,
@@ -118,7 +118,8 @@ final class BucketSort implements Work, AutoCloseable {
                         () ->
                                 Work.range(
                                         rows,
-                                        (from, to) -> place(rows - to, rows - from, firstBucket)))
+                                        (from, to) ->
+                                                moveToBuckets(rows - to, rows - from, firstBucket)))
                 .then(() -> enterKeys(start, stop));
     }
 
@@ -143,7 +144,7 @@ final class BucketSort implements Work, AutoCloseable {
     }
 
     /** Moves rows of the copy to their buckets, the last row first. */
-    private void place(long from, long to, int firstBucket) {
+    private void moveToBuckets(long from, long to, int firstBucket) {
         long start = scratch.address() + from * rowBytes;
         for (long row = scratch.address() + (to - 1) * rowBytes; row >= start; row -= rowBytes) {
             long bucketEnd = bucketEnd(row, firstBucket);
@@ -187,16 +188,16 @@ final class BucketSort implements Work, AutoCloseable {
         first = end;
         end = bucket == buckets ? stop : Memory.getLong(bucketEnds.address() + 8L * bucket);
         if (end - first == rowBytes) {
-            takeSlot(slot(first));
+            occupySlot(slot(first));
             first = end;
         } else if (first < end) {
             find();
         }
     }
 
-    private void takeSlot(int lowestSlot) {
+    private void occupySlot(int lowestSlot) {
         int position = Math.max(lowestSlot, nextFreeSlot);
-        directory.take(position);
+        directory.occupy(position);
         nextFreeSlot = position + 1;
         keyCount++;
     }
@@ -232,7 +233,7 @@ final class BucketSort implements Work, AutoCloseable {
             }
         }
         if (row == end) {
-            takeSlot(lowestSlot);
+            occupySlot(lowestSlot);
             lowestKey = layout.key(lowest);
             row = first;
             front = first;

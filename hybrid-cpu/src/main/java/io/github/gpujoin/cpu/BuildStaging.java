@@ -72,9 +72,9 @@ final class BuildStaging implements AutoCloseable {
 
     /** Transfers ownership of the variable-width bytes, which rows reference by address. */
     PagedMemory detachVariableWidth() {
-        PagedMemory taken = variableWidth;
+        PagedMemory detached = variableWidth;
         variableWidth = new PagedMemory(allocator);
-        return taken;
+        return detached;
     }
 
     void append(Chunk chunk) {

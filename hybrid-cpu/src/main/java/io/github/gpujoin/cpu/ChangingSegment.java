@@ -14,7 +14,7 @@ import io.github.gpujoin.core.region.Region;
  * probing, and their variable-width bytes. Confined to the thread of the table.
  *
  * <pre>
- *  base:     0 1 1 0 1 ...     a bit for each slot: whether it is taken
+ *  base:     0 1 1 0 1 ...     a bit for each slot: whether it is occupied
  *  rows:     - A B - C ...     rows in {@link RowLayout}, each in the first slot from its hash on
  *                              that was free
  *  values:   a a b a c ...     int32 lengthBytes and the bytes, referenced by rows; append-only
@@ -117,7 +117,7 @@ final class ChangingSegment implements AutoCloseable {
         return to - from & slots - 1;
     }
 
-    private boolean isTaken(int slot) {
+    private boolean isOccupied(int slot) {
         return PresenceBits.get(base, slot) != 0;
     }
 
@@ -128,7 +128,7 @@ final class ChangingSegment implements AutoCloseable {
     /** Returns the slot of a key, or the free slot where it would be inserted. */
     private int find(long key) {
         int slot = home(key);
-        while (isTaken(slot) && layout.key(address(slot)) != key) {
+        while (isOccupied(slot) && layout.key(address(slot)) != key) {
             slot = next(slot);
         }
         return slot;
@@ -137,7 +137,7 @@ final class ChangingSegment implements AutoCloseable {
     // ------------------------------------------------------------------ changes
 
     boolean contains(long key) {
-        return isTaken(find(key));
+        return isOccupied(find(key));
     }
 
     /** Inserts or replaces the row of a key. A slot must be free. */
@@ -145,7 +145,7 @@ final class ChangingSegment implements AutoCloseable {
         long variableWidthRow =
                 layout.variableWidthOffset() < 0 ? 0 : copyVariableWidth(chunk, row);
         int slot = find(key);
-        if (isTaken(slot)) {
+        if (isOccupied(slot)) {
             dropVariableWidth(slot);
         } else {
             PresenceBits.set(base, slot);
@@ -161,11 +161,11 @@ final class ChangingSegment implements AutoCloseable {
      */
     boolean delete(long key) {
         int free = find(key);
-        if (!isTaken(free)) {
+        if (!isOccupied(free)) {
             return false;
         }
         dropVariableWidth(free);
-        for (int slot = next(free); isTaken(slot); slot = next(slot)) {
+        for (int slot = next(free); isOccupied(slot); slot = next(slot)) {
             int home = home(layout.key(address(slot)));
             if (distance(home, slot) >= distance(free, slot)) {
                 layout.copyRow(address(slot), address(free));
@@ -240,7 +240,7 @@ final class ChangingSegment implements AutoCloseable {
         PagedMemory live = new PagedMemory(allocator);
         try {
             for (int slot = 0; slot < slots; slot++) {
-                if (isTaken(slot)) {
+                if (isOccupied(slot)) {
                     Memory.putLong(
                             address(slot) + layout.variableWidthOffset(),
                             copyVariableWidth(variableWidthRow(slot), live));
@@ -289,7 +289,7 @@ final class ChangingSegment implements AutoCloseable {
 
     private void copyRows(ChangingSegment zero, ChangingSegment one) {
         for (int slot = 0; slot < slots; slot++) {
-            if (isTaken(slot)) {
+            if (isOccupied(slot)) {
                 long hash = SlotHash.hash(layout.key(address(slot)));
                 boolean isOne = (hash << depth) < 0;
                 (isOne ? one : zero).add(address(slot), home(hash, zero.slots));
@@ -300,7 +300,7 @@ final class ChangingSegment implements AutoCloseable {
     /** Copies a row whose key is not in this segment. */
     private void add(long row, int home) {
         int slot = home;
-        while (isTaken(slot)) {
+        while (isOccupied(slot)) {
             slot = next(slot);
         }
         PresenceBits.set(base, slot);

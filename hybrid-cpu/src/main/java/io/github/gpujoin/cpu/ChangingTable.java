@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>The table never moves as a whole: a segment of {@value #SEGMENT_SLOTS} slots splits when half
- * of them are taken. Neither do many segments at once: a chunk may move {@value #MOVES_PER_ROW}
+ * of them are occupied. Neither do many segments at once: a chunk may move {@value #MOVES_PER_ROW}
  * rows for each of its own and one segment more, unless a segment is three quarters full. So the
  * time of {@link #apply} depends on the chunk, not on the table.
  */

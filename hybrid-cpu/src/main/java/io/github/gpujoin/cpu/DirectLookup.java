@@ -13,21 +13,25 @@ final class DirectLookup implements KeyLookup {
     private final long rows;
     private final long rowBytes;
     private final long presence;
-    private final boolean givesRows;
+    private final boolean returnsRows;
 
     /**
      * @param rows address of the row of slot 0
-     * @param presence address of {@link PresenceBits}; 0 if all slots are taken
-     * @param givesRows whether matches are rows of one 8-byte field instead of their addresses
+     * @param presence address of {@link PresenceBits}; 0 if all slots are occupied
+     * @param returnsRows whether matches are rows of one 8-byte field instead of their addresses
      */
     DirectLookup(
-            SlotFunction slotFunction, long rows, int rowBytes, long presence, boolean givesRows) {
+            SlotFunction slotFunction,
+            long rows,
+            int rowBytes,
+            long presence,
+            boolean returnsRows) {
         this.minKey = slotFunction.minKey();
         this.slots = slotFunction.slots();
         this.rows = rows;
         this.rowBytes = rowBytes;
         this.presence = presence;
-        this.givesRows = givesRows;
+        this.returnsRows = returnsRows;
     }
 
     @Override
@@ -67,7 +71,7 @@ final class DirectLookup implements KeyLookup {
         long slots = this.slots;
         long rows = this.rows;
         long rowBytes = this.rowBytes;
-        boolean givesRows = this.givesRows;
+        boolean returnsRows = this.returnsRows;
         for (int i = 0; i < count; i++) {
             long slot = Memory.getLong(base, keys + 8L * i) - minKey;
             if (Long.compareUnsigned(slot, slots) >= 0) {
@@ -75,7 +79,7 @@ final class DirectLookup implements KeyLookup {
             }
             long row = rows + slot * rowBytes;
             Memory.putInt(numbers + 4L * i, firstNumber + i);
-            Memory.putLong(matches + 8L * i, givesRows ? Memory.getLong(row) : row);
+            Memory.putLong(matches + 8L * i, returnsRows ? Memory.getLong(row) : row);
         }
         return count;
     }
@@ -94,7 +98,7 @@ final class DirectLookup implements KeyLookup {
         long rows = this.rows;
         long rowBytes = this.rowBytes;
         long presence = this.presence;
-        boolean givesRows = this.givesRows;
+        boolean returnsRows = this.returnsRows;
         long numberAt = numbers;
         long matchAt = matches;
         for (int i = 0; i < count; i++) {
@@ -107,7 +111,7 @@ final class DirectLookup implements KeyLookup {
                 kept &= -PresenceBits.get(presence, slot);
             }
             Memory.putInt(numberAt, firstNumber + i);
-            Memory.putLong(matchAt, givesRows ? Memory.getLong(row) : row);
+            Memory.putLong(matchAt, returnsRows ? Memory.getLong(row) : row);
             numberAt += kept & Integer.BYTES;
             matchAt += kept & Long.BYTES;
         }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * <pre>
  *  rows:      A B . D E ...     by slot = key - minKey, in {@link RowLayout} without the key;
  *                               undefined if the slot has no key
- *  presence:  1 1 0 1 1 ...     a bit for each slot; absent if all slots are taken
+ *  presence:  1 1 0 1 1 ...     a bit for each slot; absent if all slots are occupied
  * </pre>
  *
  * <p>It has at least one slot.
@@ -28,7 +28,7 @@ final class DirectTable extends CpuJoinTable {
     /**
      * Takes ownership of the memory.
      *
-     * @param presence null if all slots are taken
+     * @param presence null if all slots are occupied
      */
     DirectTable(
             RowLayout layout,
@@ -63,10 +63,10 @@ final class DirectTable extends CpuJoinTable {
         return lookup(true);
     }
 
-    private KeyLookup lookup(boolean givesRows) {
+    private KeyLookup lookup(boolean returnsRows) {
         long presenceAddress = presence == null ? 0 : presence.address();
         return new DirectLookup(
-                slotFunction, rows.address(), layout().rowBytes(), presenceAddress, givesRows);
+                slotFunction, rows.address(), layout().rowBytes(), presenceAddress, returnsRows);
     }
 
     @Override

@@ -113,12 +113,12 @@ final class GroupTable {
             int slot = SlotHash.slot(Memory.getLong(hashes + 8L * i), slotCount);
             long group = 0;
             while (group == 0) {
-                int taken = Memory.getInt(slots + 4L * slot);
-                if (taken == 0) {
+                int number = Memory.getInt(slots + 4L * slot);
+                if (number == 0) {
                     group = insert(i);
                     Memory.putInt(slots + 4L * slot, groupCount);
                 } else {
-                    long at = groups + (taken - 1) * groupBytes;
+                    long at = groups + (number - 1) * groupBytes;
                     group = hasKeys(at, i) ? at : 0;
                     slot = slot + 1 == slotCount ? 0 : slot + 1;
                 }

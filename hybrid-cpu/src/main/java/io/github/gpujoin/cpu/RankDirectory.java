@@ -7,8 +7,8 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 
 /**
- * A bitmap of slots with a running bit count: returns whether a slot is taken and how many taken
- * slots precede it.
+ * A bitmap of slots with a running bit count: returns whether a slot is occupied and how many
+ * occupied slots precede it.
  *
  * <p>It needs two bits a slot, so that it stays in cache when the rows do not. After Barber et al.,
  * "Memory-Efficient Hash Joins" (PVLDB 8(4), 2014), section 3.
@@ -16,7 +16,7 @@ import io.github.gpujoin.core.region.Region;
  * <pre>
  *   63                               32 31                                0
  *  +-----------------------------------+-----------------------------------+
- *  | bits set in all previous blocks   | bit s: slot 32 * block + s taken  |
+ *  | bits set in all previous blocks   | bit s: 32 * block + s is occupied |
  *  +-----------------------------------+-----------------------------------+
  * </pre>
  *
@@ -51,24 +51,24 @@ final class RankDirectory implements AutoCloseable {
         return region.lengthBytes();
     }
 
-    void take(int slot) {
+    void occupy(int slot) {
         long at = blockAddress(slot);
         Memory.putLong(at, Memory.getLong(at) | 1L << (slot & SLOT_MASK));
     }
 
     /**
-     * Takes a slot.
+     * Occupies a slot.
      *
      * @return 1 if it was free, else 0
      */
-    int takeIfFree(int slot) {
+    int occupyIfFree(int slot) {
         long at = blockAddress(slot);
         long block = Memory.getLong(at);
         Memory.putLong(at, block | 1L << (slot & SLOT_MASK));
-        return 1 - isTaken(block, slot);
+        return 1 - isOccupied(block, slot);
     }
 
-    /** Computes the bit counts, after all slots are taken. */
+    /** Computes the bit counts, after all slots are occupied. */
     Work sealing() {
         return Work.range(blocks, this::seal);
     }
@@ -84,26 +84,26 @@ final class RankDirectory implements AutoCloseable {
         sealedBits = rank;
     }
 
-    boolean isTaken(int slot) {
-        return isTaken(Memory.getLong(blockAddress(slot)), slot) != 0;
+    boolean isOccupied(int slot) {
+        return isOccupied(Memory.getLong(blockAddress(slot)), slot) != 0;
     }
 
-    /** Returns the number of taken slots before this one. */
+    /** Returns the number of occupied slots before this one. */
     long rank(int slot) {
         return rank(Memory.getLong(blockAddress(slot)), slot);
     }
 
     /**
-     * Selects the slots of {@code int32 slots[count]} that are taken.
+     * Selects the slots of {@code int32 slots[count]} that are occupied.
      *
      * @param scratch address of room for {@code int64[count]}
      * @param firstNumber number of the first slot; the others are numbered consecutively
-     * @param numbers address of room for {@code int32[count]}: numbers of the taken slots
+     * @param numbers address of room for {@code int32[count]}: numbers of the occupied slots
      * @param elements address of room for {@code int64[count]}: {@code base + rank * stride} of
      *     each, its element in an array that the directory indexes
-     * @return number of taken slots
+     * @return number of occupied slots
      */
-    int findTaken(
+    int findOccupied(
             long slots,
             int count,
             long scratch,
@@ -118,22 +118,22 @@ final class RankDirectory implements AutoCloseable {
             int slot = Memory.getInt(slots + 4L * i);
             Memory.putLong(scratch + 8L * i, Memory.getLong(blocks + 8L * (slot >>> BLOCK_SHIFT)));
         }
-        int taken = 0;
+        int found = 0;
         for (int i = 0; i < count; i++) {
             int slot = Memory.getInt(slots + 4L * i);
             long block = Memory.getLong(scratch + 8L * i);
-            Memory.putInt(numbers + 4L * taken, firstNumber + i);
-            Memory.putLong(elements + 8L * taken, base + rank(block, slot) * stride);
-            taken += isTaken(block, slot);
+            Memory.putInt(numbers + 4L * found, firstNumber + i);
+            Memory.putLong(elements + 8L * found, base + rank(block, slot) * stride);
+            found += isOccupied(block, slot);
         }
-        return taken;
+        return found;
     }
 
     private long blockAddress(int slot) {
         return address + 8L * (slot >>> BLOCK_SHIFT);
     }
 
-    private static int isTaken(long block, int slot) {
+    private static int isOccupied(long block, int slot) {
         return (int) (block >>> (slot & SLOT_MASK)) & 1;
     }
 

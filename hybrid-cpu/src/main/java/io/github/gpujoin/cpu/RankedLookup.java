@@ -35,15 +35,15 @@ final class RankedLookup implements KeyLookup {
             long numbers,
             long matches) {
         table.slotFunction().slots(base, keys, count, slots);
-        int taken = table.findRows(slots, count, scratch, firstNumber, numbers, matches);
+        int found = table.findRows(slots, count, scratch, firstNumber, numbers, matches);
         if (table.slotFunction().isDirect()) {
-            return taken;
+            return found;
         }
-        loadRowKeys(matches, taken);
+        loadRowKeys(matches, found);
         long keyZero = keys - 8L * firstNumber;
         return table.layout().keyBytes() == Long.BYTES
-                ? keepEqualLongs(base, keyZero, taken, numbers, matches)
-                : keepEqualInts(base, keyZero, taken, numbers, matches);
+                ? keepEqualLongs(base, keyZero, found, numbers, matches)
+                : keepEqualInts(base, keyZero, found, numbers, matches);
     }
 
     /** Loads the keys of the rows at {@code matches}, widened to 64 bits. */

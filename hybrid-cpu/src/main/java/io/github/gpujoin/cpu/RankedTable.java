@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  *  directory:  . 1 . . 1 1 . . 1 ...     a bit for each distinct key, at its slot or, if that is
- *                |     | |     |         taken, at the next free one
+ *                |     | |     |         in use, at the next free one
  *  starts:       0     1 2     3         by rank, int64 address; only if keys repeat,
  *                |     | |      \        else the row number is the rank
  *  rows:         A     B C C C   D ...   in {@link RowLayout}, equal keys in build order,
@@ -95,18 +95,18 @@ final class RankedTable extends CpuJoinTable {
     }
 
     /**
-     * Finds the rows of the taken slots.
+     * Finds the rows of the occupied slots.
      *
      * @param slots address of {@code int32[count]}
      * @param scratch address of room for {@code int64[count]}
      * @param firstNumber number of the first slot
-     * @param numbers address of room for {@code int32[count]}: numbers of the taken slots
+     * @param numbers address of room for {@code int32[count]}: numbers of the occupied slots
      * @param rows address of room for {@code int64[count]}: addresses of their first rows
-     * @return number of taken slots
+     * @return number of occupied slots
      */
     int findRows(long slots, int count, long scratch, int firstNumber, long numbers, long rows) {
         if (starts == null) {
-            return directory.findTaken(
+            return directory.findOccupied(
                     slots,
                     count,
                     scratch,
@@ -116,8 +116,8 @@ final class RankedTable extends CpuJoinTable {
                     rowsAddress,
                     layout().rowBytes());
         }
-        int taken =
-                directory.findTaken(
+        int found =
+                directory.findOccupied(
                         slots,
                         count,
                         scratch,
@@ -126,17 +126,17 @@ final class RankedTable extends CpuJoinTable {
                         rows,
                         starts.address(),
                         Long.BYTES);
-        for (int i = 0; i < taken; i++) {
+        for (int i = 0; i < found; i++) {
             Memory.putLong(rows + 8L * i, Memory.getLong(Memory.getLong(rows + 8L * i)));
         }
-        return taken;
+        return found;
     }
 
     /** Returns the first row of a key that is not at its own slot; 0 if there is none. */
     long findDisplaced(long key) {
         int slot = slotFunction.slot(key);
         long rank = directory.rank(slot);
-        while (directory.isTaken(++slot)) {
+        while (directory.isOccupied(++slot)) {
             rank++;
             long row = firstRow(rank);
             if (layout().key(row) == key) {

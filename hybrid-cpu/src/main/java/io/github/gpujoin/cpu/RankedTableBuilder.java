@@ -86,7 +86,7 @@ final class RankedTableBuilder implements TableBuilder {
     }
 
     private Work keepRows() {
-        rows = partitions.takeRows();
+        rows = partitions.detachRows();
         keyCount = sort.keyCount();
         if (keyCount == rowCount) {
             return NONE;

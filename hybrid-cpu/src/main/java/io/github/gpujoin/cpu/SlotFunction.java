@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SlotFunction {
 
-    /** Slots for each row of a hashed table: about one key in 16 finds its slot taken. */
+    /** Slots for each row of a hashed table: about one key in 16 finds its slot occupied. */
     private static final int SLOTS_PER_ROW = 8;
 
     /** Largest directory that fits the private cache of any core. */

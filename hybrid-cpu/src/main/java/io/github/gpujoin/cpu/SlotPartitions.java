@@ -99,10 +99,10 @@ final class SlotPartitions implements Work, AutoCloseable {
     }
 
     /** Transfers the memory of the rows, which has room for one more, to the caller. */
-    Region takeRows() {
-        Region taken = rows;
+    Region detachRows() {
+        Region detached = rows;
         rows = null;
-        return taken;
+        return detached;
     }
 
     private Work countRows() {

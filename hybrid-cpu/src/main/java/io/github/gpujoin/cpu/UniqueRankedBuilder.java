@@ -72,7 +72,7 @@ final class UniqueRankedBuilder implements TableBuilder {
         return directory.clearing();
     }
 
-    /** Takes a slot for each key, until a row would be lost. */
+    /** Occupies a slot for each key, until a row would be lost. */
     private boolean enterKeys(long maxRows) {
         long to = Math.min(staging.rowCount(), enteredRows + maxRows);
         keyCount += enterKeys(partitions.row(enteredRows), partitions.row(to));
@@ -86,7 +86,7 @@ final class UniqueRankedBuilder implements TableBuilder {
         long minKey = slotFunction.minKey();
         long keys = 0;
         for (long row = start; row < end; row += stagedBytes) {
-            keys += directory.takeIfFree((int) (staged.key(row) - minKey));
+            keys += directory.occupyIfFree((int) (staged.key(row) - minKey));
         }
         return keys;
     }

@@ -51,20 +51,20 @@ public final class FallbackDeduplicator implements AutoCloseable {
     /**
      * Removes rows that a failed device has emitted before.
      *
-     * @param given a batch of the current engine. After {@link #onDeviceFailure()}, the first ones
+     * @param batch a batch of the current engine. After {@link #onDeviceFailure()}, the first ones
      *     are of the interrupted chunk, from its first incomplete row on.
      * @param byDevice whether the device produced it
-     * @return valid until the next call, and as long as {@code given}
+     * @return valid until the next call, and as long as {@code batch}
      * @throws IllegalStateException if the current engine does not repeat what the device emitted
      */
-    public ResultBatch deduplicate(ResultBatch given, boolean byDevice) {
+    public ResultBatch deduplicate(ResultBatch batch, boolean byDevice) {
         if (phase == Phase.FILTERING) {
-            return filter.apply(given);
+            return filter.apply(batch);
         }
         if (phase == Phase.RECORDING && byDevice) {
-            recorder.record(given);
+            recorder.record(batch);
         }
-        return given;
+        return batch;
     }
 
     /**

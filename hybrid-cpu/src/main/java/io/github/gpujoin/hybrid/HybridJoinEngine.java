@@ -226,7 +226,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     /** Moves the group to its new tier. The last batch of its old engine stays readable. */
     private void finishMove(PartitionGroup partitionGroup) {
-        takeGroupsOf(partitionGroup);
+        drainGroupsOf(partitionGroup);
         JoinEngine old = partitionGroup.move();
         if (old != null) {
             retired.add(old);
@@ -322,7 +322,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         }
         ResultBatch batch = partitionGroup.engine().poll();
         if (batch == null && partitionGroup.engine().awaitsDrain()) {
-            takeGroupsOf(partitionGroup);
+            drainGroupsOf(partitionGroup);
         }
         return batch;
     }
@@ -346,10 +346,10 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         }
     }
 
-    private ResultBatch emit(HybridProbe head, ResultBatch given) {
+    private ResultBatch emit(HybridProbe head, ResultBatch polled) {
         PartitionGroup partitionGroup = head.partitionGroup();
         ResultBatch batch =
-                deduplicator.deduplicate(given, partitionGroup.tier() == MemoryTier.DEVICE);
+                deduplicator.deduplicate(polled, partitionGroup.tier() == MemoryTier.DEVICE);
         if (spec().isAggregating()
                 && partitionGroup.tier().hasTables()
                 && batch.completedRows() > head.completedRows()) {
@@ -374,13 +374,13 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     @Override
     protected GroupRows drainedGroups() {
         if (queue().size() == 0) {
-            placement.groups().forEach(this::takeGroupsOf);
+            placement.groups().forEach(this::drainGroupsOf);
             spilledJoins.drainGroups();
         }
         return groups.drain();
     }
 
-    private void takeGroupsOf(PartitionGroup partitionGroup) {
+    private void drainGroupsOf(PartitionGroup partitionGroup) {
         if (partitionGroup.engine() == null
                 || !partitionGroup.hasGroups() && !partitionGroup.engine().awaitsDrain()) {
             return;
@@ -407,7 +407,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     /** Continues without the device, from the last emitted results. */
     private void loseDevice(EngineUnavailableException e) {
         List<PartitionGroup> lost =
-                placement.groups().stream().filter(u -> u.tier() == MemoryTier.DEVICE).toList();
+                placement.groups().stream()
+                        .filter(group -> group.tier() == MemoryTier.DEVICE)
+                        .toList();
         if (lost.stream().anyMatch(PartitionGroup::hasGroups)) {
             fail();
             throw new IllegalStateException(

@@ -34,7 +34,7 @@ final class PartitionGroup {
 
     /**
      * Whether no other engine can restart the chunks: the engine holds aggregation groups of
-     * finished facts, or its groups were taken while it had chunks.
+     * finished facts, or its groups were drained while it had chunks.
      */
     private boolean hasGroups;
 

@@ -73,7 +73,7 @@ final class PartitionGroupMove {
      * @param maxRows limit of the rows of a build step
      * @param buildSteps limit of the build steps
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException if the target has no room;
-     *     the caller then calls {@link #giveUp()}
+     *     the caller then calls {@link #abandon()}
      */
     void step(int dimension, BuildChunks log, long maxRows, int buildSteps) {
         if (!isLoading()) {
@@ -88,7 +88,7 @@ final class PartitionGroupMove {
                             dimension,
                             log.ofPartitions(group.firstPartition(), group.endPartition()));
         } else if (load.step(maxRows, buildSteps)) {
-            JoinEngine engine = load.take();
+            JoinEngine engine = load.detachEngine();
             awaitGroup(engine);
             engines.recordTableBytes(engine.stats().tableBytes(), group.buildBytes());
         }
@@ -115,7 +115,7 @@ final class PartitionGroupMove {
     }
 
     /** Cancels the move and records how much memory the target had. */
-    void giveUp() {
+    void abandon() {
         cancel();
         group.recordRefusal(target, engines.availableBytes());
     }

@@ -186,7 +186,7 @@ final class Placement implements AutoCloseable {
         try {
             move.step(options.partitionedDimension(), log, maxRows, 1);
         } catch (EngineUnavailableException e) {
-            giveUpMove(e);
+            abandonMove(e);
             target = target.slower();
             return;
         }
@@ -315,7 +315,7 @@ final class Placement implements AutoCloseable {
      */
     boolean makeRoomOnHost() {
         if (move != null && move.isLoading() && move.target() == MemoryTier.HOST) {
-            endMove().giveUp();
+            endMove().abandon();
             return true;
         }
         Optional<PartitionGroup> least =
@@ -345,7 +345,7 @@ final class Placement implements AutoCloseable {
         } catch (EngineUnavailableException e) {
             PartitionGroup group = move.group();
             boolean hasToGo = group.tier().isAtLeast(move.target());
-            giveUpMove(e);
+            abandonMove(e);
             if (!hasToGo) {
                 return;
             }
@@ -371,9 +371,9 @@ final class Placement implements AutoCloseable {
     }
 
     /** Ends the current move after its target refused the tables. */
-    private void giveUpMove(EngineUnavailableException e) {
+    private void abandonMove(EngineUnavailableException e) {
         PartitionGroupMove refused = endMove();
-        refused.giveUp();
+        refused.abandon();
         if (e.scope() == EngineUnavailableException.Scope.DEVICE) {
             if (refused.target() == MemoryTier.HOST) {
                 throw e;

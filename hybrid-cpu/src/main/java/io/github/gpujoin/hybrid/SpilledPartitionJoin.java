@@ -113,7 +113,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
     /**
      * Continues with the oldest chunk.
      *
-     * @return null while tables are built or groups must be taken
+     * @return null while tables are built or groups must be drained
      */
     @Nullable ResultBatch poll(HybridProbe head) {
         if (engine == null && !isLoaded()) {
@@ -136,17 +136,17 @@ final class SpilledPartitionJoin implements AutoCloseable {
     }
 
     private ResultBatch ofSlice(ResultBatch batch, HybridProbe head, boolean chunkDone) {
-        ResultBatch given = agreed(batch);
+        ResultBatch result = agreed(batch);
         boolean nothingLeft = head.completedRows() == head.chunk().rowCount();
         boolean last = chunkDone && (sliceTo() == chunks || nothingLeft);
-        given.set(
+        result.set(
                 head.chunk(),
-                given.rowCount(),
+                result.rowCount(),
                 last ? batch.completedRows() : head.completedRows());
         if (chunkDone) {
             nextSlice(last);
         }
-        return given;
+        return result;
     }
 
     private void nextSlice(boolean startOver) {
@@ -218,7 +218,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
             }
             for (int step = 0; step < STEPS; step++) {
                 if (load.step(JoinEngine.BUILD_STEP_ROWS, 1)) {
-                    engine = load.take();
+                    engine = load.detachEngine();
                     load = null;
                     waits = false;
                     return true;

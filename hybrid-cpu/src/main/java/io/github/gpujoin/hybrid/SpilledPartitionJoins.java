@@ -24,7 +24,7 @@ final class SpilledPartitionJoins implements AutoCloseable {
 
     /**
      * @param opener starts the join of the partitions of a chunk
-     * @param drainGroups takes the groups of an engine that waits for that
+     * @param drainGroups drains the groups of an engine that waits for that
      */
     SpilledPartitionJoins(
             Function<HybridProbe, SpilledPartitionJoin> opener, Consumer<JoinEngine> drainGroups) {
@@ -63,7 +63,7 @@ final class SpilledPartitionJoins implements AutoCloseable {
     }
 
     /**
-     * Takes the groups of the current join, if no probe is in flight or there are too many groups.
+     * Drains the groups of the current join, if no probe is in flight or there are too many groups.
      */
     void drainGroups() {
         if (current != null && current.engine() != null) {

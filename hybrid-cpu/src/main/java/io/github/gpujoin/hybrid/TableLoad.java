@@ -24,7 +24,7 @@ final class TableLoad implements AutoCloseable {
     private long loadedChunks;
 
     /**
-     * @param engine in state LOADING; the load closes it unless {@link #take()} returns it
+     * @param engine in state LOADING; the load closes it unless {@link #detachEngine()} returns it
      * @param dimension of all chunks
      */
     TableLoad(JoinEngine engine, int dimension, Iterator<Chunk> chunks) {
@@ -69,10 +69,10 @@ final class TableLoad implements AutoCloseable {
     }
 
     /** Returns the engine after its tables are complete. The caller closes it. */
-    JoinEngine take() {
-        JoinEngine taken = engine;
+    JoinEngine detachEngine() {
+        JoinEngine loaded = engine;
         engine = null;
-        return taken;
+        return loaded;
     }
 
     @Override

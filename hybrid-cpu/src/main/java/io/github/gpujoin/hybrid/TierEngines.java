@@ -96,7 +96,7 @@ final class TierEngines implements AutoCloseable {
                 load = new TableLoad(factory.create(spec), log.replicated());
             }
             if (load.step(maxRows, 1)) {
-                shared = (ForkableJoinEngine) load.take();
+                shared = (ForkableJoinEngine) load.detachEngine();
                 load = null;
             }
         } catch (EngineUnavailableException e) {

@@ -22,34 +22,34 @@ class RankDirectoryTest {
     private static final long BASE = 1_000;
     private static final long STRIDE = 24;
 
-    @ParameterizedTest(name = "slots={0}, taken of 100={1}, seed={2}")
+    @ParameterizedTest(name = "slots={0}, occupied of 100={1}, seed={2}")
     @CsvSource({"1, 0, 1", "1, 100, 2", "31, 50, 3", "32, 100, 4", "33, 100, 5", "5000, 12, 6"})
-    void shouldRankTakenSlots(int slots, int takenOf100, long seed) {
+    void shouldRankOccupiedSlots(int slots, int occupiedOf100, long seed) {
         Random random = new Random(seed);
-        BitSet taken = new BitSet();
+        BitSet occupied = new BitSet();
         try (RankDirectory directory = new RankDirectory(slots, Allocator.unlimited())) {
             directory.clearing().finish();
-            for (int i = 0; i < slots * takenOf100 / 100; i++) {
+            for (int i = 0; i < slots * occupiedOf100 / 100; i++) {
                 int slot = random.nextInt(slots);
-                assertThat(directory.takeIfFree(slot)).isEqualTo(taken.get(slot) ? 0 : 1);
-                taken.set(slot);
+                assertThat(directory.occupyIfFree(slot)).isEqualTo(occupied.get(slot) ? 0 : 1);
+                occupied.set(slot);
             }
             directory.sealing().finish();
             for (int slot = 0; slot < slots; slot++) {
-                assertThat(directory.isTaken(slot)).isEqualTo(taken.get(slot));
-                assertThat(directory.rank(slot)).isEqualTo(taken.get(0, slot).cardinality());
+                assertThat(directory.isOccupied(slot)).isEqualTo(occupied.get(slot));
+                assertThat(directory.rank(slot)).isEqualTo(occupied.get(0, slot).cardinality());
             }
-            assertFindsTaken(directory, taken, random.ints(999, 0, slots).toArray());
+            assertFindsOccupied(directory, occupied, random.ints(999, 0, slots).toArray());
         }
     }
 
-    private static void assertFindsTaken(RankDirectory directory, BitSet taken, int[] asked) {
+    private static void assertFindsOccupied(RankDirectory directory, BitSet occupied, int[] asked) {
         List<Integer> origins = new ArrayList<>();
         List<Long> elements = new ArrayList<>();
         for (int i = 0; i < asked.length; i++) {
-            if (taken.get(asked[i])) {
+            if (occupied.get(asked[i])) {
                 origins.add(7 + i);
-                elements.add(BASE + STRIDE * taken.get(0, asked[i]).cardinality());
+                elements.add(BASE + STRIDE * occupied.get(0, asked[i]).cardinality());
             }
         }
         int n = asked.length;
@@ -62,7 +62,7 @@ class RankDirectoryTest {
                 Memory.putInt(slots + 4L * i, asked[i]);
             }
             int found =
-                    directory.findTaken(
+                    directory.findOccupied(
                             slots, n, scratch, 7, foundOrigins, foundElements, BASE, STRIDE);
             assertThat(found).isEqualTo(origins.size());
             for (int i = 0; i < found; i++) {

@@ -12,7 +12,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 
 /**
- * A device whose engines need their groups taken before their first batch, like a GPU whose first
+ * A device whose engines need their groups drained before their first batch, like a GPU whose first
  * segment has too many groups.
  */
 final class FullDevice implements JoinEngineFactory {
@@ -30,13 +30,13 @@ final class FullDevice implements JoinEngineFactory {
     }
 
     private static ForkableJoinEngine wrap(ForkableJoinEngine inner) {
-        boolean[] taken = {false};
+        boolean[] drained = {false};
         return (ForkableJoinEngine)
                 Proxy.newProxyInstance(
                         FullDevice.class.getClassLoader(),
                         new Class<?>[] {ForkableJoinEngine.class},
                         (proxy, method, arguments) -> {
-                            boolean full = !taken[0] && inner.inFlightCount() > 0;
+                            boolean full = !drained[0] && inner.inFlightCount() > 0;
                             switch (method.getName()) {
                                 case "poll" -> {
                                     if (full) {
@@ -50,7 +50,7 @@ final class FullDevice implements JoinEngineFactory {
                                 }
                                 case "drainGroups" -> {
                                     if (full) {
-                                        taken[0] = true;
+                                        drained[0] = true;
                                         return new GroupRows(
                                                 inner.spec().aggregation(), new long[0]);
                                     }

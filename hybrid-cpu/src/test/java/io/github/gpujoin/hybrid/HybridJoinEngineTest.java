@@ -149,7 +149,7 @@ class HybridJoinEngineTest extends HybridScenario {
     @ValueSource(booleans = {true, false})
     void shouldPlaceGroupsByArrivalOfDeferredProbes(boolean announced) {
         PartitionedStar star = new PartitionedStar(6, KEYS, JoinKind.INNER, false);
-        for (int turn = 0; turn < 24; turn++) {
+        for (int round = 0; round < 24; round++) {
             for (int p = 0; p < PartitionedStar.PARTITIONS; p++) {
                 star.probe(1, p, p + 1);
             }

@@ -23,7 +23,7 @@ class HybridSpilledProbeTest extends HybridScenario {
     /** Host memory that others can occupy completely. */
     private final class ContestedMemory implements Allocator {
         private final Allocator inner;
-        private boolean taken;
+        private boolean isExhausted;
 
         ContestedMemory(long limitBytes) {
             this.inner = hostMemory.within(limitBytes);
@@ -31,12 +31,12 @@ class HybridSpilledProbeTest extends HybridScenario {
 
         @Override
         public Region allocate(long lengthBytes) {
-            return (taken ? hostMemory.within(0) : inner).allocate(lengthBytes);
+            return (isExhausted ? hostMemory.within(0) : inner).allocate(lengthBytes);
         }
 
         @Override
         public long availableBytes() {
-            return taken ? 0 : inner.availableBytes();
+            return isExhausted ? 0 : inner.availableBytes();
         }
     }
 
@@ -64,12 +64,12 @@ class HybridSpilledProbeTest extends HybridScenario {
         try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MINUTES.toNanos(1))) {
             EngineRun run = new EngineRun(engine);
             star.probes().forEach(probe -> run.submit(probe, 0));
-            host.taken = true;
+            host.isExhausted = true;
             long startNs = System.nanoTime();
             while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(20)) {
                 assertThat(engine.poll()).isNull();
             }
-            host.taken = false;
+            host.isExhausted = false;
             run.drain();
             assertThat(run.results()).isEqualTo(star.expected());
         }
@@ -81,7 +81,7 @@ class HybridSpilledProbeTest extends HybridScenario {
         PartitionedStar star = new PartitionedStar(13, KEYS, JoinKind.INNER, false);
         ContestedMemory host = new ContestedMemory(LEAST_BYTES);
         try (HybridJoinEngine engine = spilled(star, host, TimeUnit.MILLISECONDS.toNanos(20))) {
-            host.taken = true;
+            host.isExhausted = true;
             engine.submitProbe(star.probes().get(0), 0);
             assertThatIllegalStateException()
                     .isThrownBy(

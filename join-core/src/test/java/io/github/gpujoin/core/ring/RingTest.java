@@ -41,23 +41,23 @@ class RingTest {
         try (Region region = Region.allocateZeroed(geometry.lengthBytes())) {
             RingWriter out = new RingWriter(null, region.address(), geometry, EPOCH);
             RingReader in = new RingReader(null, region.address(), geometry, EPOCH, 0);
-            Deque<byte[]> underWay = new ArrayDeque<>();
-            for (int turn = 0; turn < 500; turn++) {
+            Deque<byte[]> inFlight = new ArrayDeque<>();
+            for (int step = 0; step < 500; step++) {
                 if (random.nextBoolean()) {
                     byte[] payload = payload(random, geometry.payloadCapacityBytes());
                     boolean hadCredit = out.credits() > 0;
                     assertThat(write(out, payload)).isEqualTo(hadCredit);
                     if (hadCredit) {
-                        underWay.add(payload);
+                        inFlight.add(payload);
                     }
                 } else if (random.nextInt(3) == 0) {
                     out.acknowledge(in.releasedSequence());
                 } else if (in.peek() == SlotState.READY) {
-                    assertThat(read(in)).isEqualTo(underWay.remove());
+                    assertThat(read(in)).isEqualTo(inFlight.remove());
                     in.release();
                 }
             }
-            assertThat(out.writtenSequence() - in.releasedSequence()).isEqualTo(underWay.size());
+            assertThat(out.writtenSequence() - in.releasedSequence()).isEqualTo(inFlight.size());
         }
     }
 
