@@ -79,7 +79,7 @@ final class SoakCommand implements Callable<Integer> {
     }
 
     /** Where the sinks run. */
-    private enum SinkPlace {
+    private enum SinkTask {
         CHAINED,
         APART
     }
@@ -92,7 +92,7 @@ final class SoakCommand implements Callable<Integer> {
             description =
                     "Where sinks are slow: ${COMPLETION-CANDIDATES} (in the task of the join, or of"
                             + " their own).")
-    private SinkPlace sink = SinkPlace.CHAINED;
+    private SinkTask sink = SinkTask.CHAINED;
 
     @Option(names = "--fan-out", description = "Where sinks are slow: results of each fact.")
     private int fanOut = 1;
@@ -186,7 +186,7 @@ final class SoakCommand implements Callable<Integer> {
                         new Sinks(
                                 sinkRowsPerSecond,
                                 results == Results.ROWS,
-                                sink == SinkPlace.APART,
+                                sink == SinkTask.APART,
                                 fanOut))) {
             join.awaitJoining();
             join.awaitBuildEnded();

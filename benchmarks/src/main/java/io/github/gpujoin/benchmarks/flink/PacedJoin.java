@@ -159,7 +159,7 @@ public final class PacedJoin {
     }
 
     /** Counts results of facts that were due at the same time. */
-    private void taken(long dueNs, long rows, long nowNs) {
+    private void record(long dueNs, long rows, long nowNs) {
         resultRows.add(rows);
         lastNs = nowNs;
         if (dueNs - startNs.join() >= facts.dueNs(facts.chunks() / WARM_UP_SHARE)) {
@@ -299,7 +299,7 @@ public final class PacedJoin {
             if (dueNs == PRIME) {
                 join.primesAnswered(rows);
             } else {
-                join.taken(dueNs, rows, nowNs);
+                join.record(dueNs, rows, nowNs);
             }
         }
     }

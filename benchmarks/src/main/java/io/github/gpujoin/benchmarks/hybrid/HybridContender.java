@@ -76,7 +76,7 @@ final class HybridContender implements Contender {
             long builtNs = System.nanoTime();
             for (MemoryTier tier : MemoryTier.values()) {
                 details.put(
-                        "units_" + tier.name().toLowerCase(java.util.Locale.ROOT),
+                        "groups_" + tier.name().toLowerCase(java.util.Locale.ROOT),
                         engine.tiers().stream().filter(t -> t == tier).count());
             }
             Iterator<Chunk> facts = new Facts(engine);

@@ -81,8 +81,8 @@ public final class EngineContender implements Contender {
         AtomicInteger next = new AtomicInteger();
         Supplier<Chunk> source =
                 () -> {
-                    int taken = next.getAndIncrement();
-                    return taken < chunks.size() ? chunks.get(taken) : null;
+                    int claimed = next.getAndIncrement();
+                    return claimed < chunks.size() ? chunks.get(claimed) : null;
                 };
         List<Callable<JoinAnswer>> shares = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {

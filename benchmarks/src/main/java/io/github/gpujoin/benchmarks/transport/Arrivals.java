@@ -28,7 +28,7 @@ public final class Arrivals {
     }
 
     /** Times of the arrivals since the last call, or since the start. */
-    Histogram takeLatencyNs() {
+    Histogram drainLatencyNs() {
         return latencyNs.getIntervalHistogram();
     }
 }

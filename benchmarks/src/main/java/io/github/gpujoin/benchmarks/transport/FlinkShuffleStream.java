@@ -41,8 +41,8 @@ public final class FlinkShuffleStream implements Stream {
 
     private final int id = NEXT_ID.incrementAndGet();
     private final Arrivals arrivals = new Arrivals();
-    private final Map<Integer, String> senderPlaces = new HashMap<>();
-    private final Map<Integer, String> receiverPlaces = new HashMap<>();
+    private final Map<Integer, String> senderTaskManagers = new HashMap<>();
+    private final Map<Integer, String> receiverTaskManagers = new HashMap<>();
     private final CompletableFuture<int[]> routes = new CompletableFuture<>();
     private final int channels;
     private final JobClient job;
@@ -87,12 +87,14 @@ public final class FlinkShuffleStream implements Stream {
     }
 
     /** Registers where a subtask runs; the last one decides who sends to whom. */
-    private synchronized void place(Map<Integer, String> places, RichMapFunction<?, ?> subtask) {
+    private synchronized void register(
+            Map<Integer, String> taskManagers, RichMapFunction<?, ?> subtask) {
         // the same for all tasks of one TaskManager, and for no others
         String taskManager =
                 subtask.getRuntimeContext().getMetricGroup().getAllVariables().get("<tm_id>");
-        places.put(subtask.getRuntimeContext().getTaskInfo().getIndexOfThisSubtask(), taskManager);
-        if (senderPlaces.size() + receiverPlaces.size() == 2 * channels) {
+        taskManagers.put(
+                subtask.getRuntimeContext().getTaskInfo().getIndexOfThisSubtask(), taskManager);
+        if (senderTaskManagers.size() + receiverTaskManagers.size() == 2 * channels) {
             routes.complete(pair());
         }
     }
@@ -100,12 +102,12 @@ public final class FlinkShuffleStream implements Stream {
     /** As many senders are in one TaskManager as receivers in the other: all slots are taken. */
     private int[] pair() {
         int[] receivers = new int[channels];
-        Map<Integer, String> free = new HashMap<>(receiverPlaces);
-        senderPlaces.forEach(
-                (sender, place) -> {
+        Map<Integer, String> free = new HashMap<>(receiverTaskManagers);
+        senderTaskManagers.forEach(
+                (sender, taskManager) -> {
                     int receiver =
                             free.entrySet().stream()
-                                    .filter(entry -> !entry.getValue().equals(place))
+                                    .filter(entry -> !entry.getValue().equals(taskManager))
                                     .findFirst()
                                     .orElseThrow()
                                     .getKey();
@@ -147,7 +149,7 @@ public final class FlinkShuffleStream implements Stream {
             pace = new Pace(new Shipment(channels, chunkBytes, perSecond), channels);
             Memory.putInt(chunk, SENDER, getRuntimeContext().getTaskInfo().getIndexOfThisSubtask());
             FlinkShuffleStream stream = OPEN.get(id);
-            stream.place(stream.senderPlaces, this);
+            stream.register(stream.senderTaskManagers, this);
         }
 
         @Override
@@ -175,7 +177,7 @@ public final class FlinkShuffleStream implements Stream {
         @Override
         public void open(OpenContext context) {
             FlinkShuffleStream stream = OPEN.get(id);
-            stream.place(stream.receiverPlaces, this);
+            stream.register(stream.receiverTaskManagers, this);
             arrivals = stream.arrivals;
         }
 

@@ -7,14 +7,14 @@ final class Idle {
 
     private static final int SPINS = 200;
 
-    private int turns;
+    private int spins;
 
     void reset() {
-        turns = 0;
+        spins = 0;
     }
 
     void pause() {
-        if (++turns < SPINS) {
+        if (++spins < SPINS) {
             Thread.onSpinWait();
         } else {
             Thread.yield();

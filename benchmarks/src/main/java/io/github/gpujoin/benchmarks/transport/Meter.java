@@ -33,7 +33,7 @@ public final class Meter {
         try (Stream stream = opener.open(shipment)) {
             awaitFirst(stream);
             Thread.sleep(warmUpMs);
-            stream.arrivals().takeLatencyNs();
+            stream.arrivals().drainLatencyNs();
             long startBytes = stream.arrivals().bytes();
             long startCpuNs = stream.cpuNs();
             long startNs = System.nanoTime();
@@ -45,7 +45,7 @@ public final class Meter {
             return new Figure(
                     (double) bytes / elapsedNs,
                     (double) cpuNs / bytes,
-                    stream.arrivals().takeLatencyNs());
+                    stream.arrivals().drainLatencyNs());
         }
     }
 

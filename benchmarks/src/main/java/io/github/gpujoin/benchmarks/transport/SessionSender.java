@@ -86,8 +86,8 @@ final class SessionSender {
         Pace pace = new Pace(shipment, step);
         Idle idle = new Idle();
         try {
-            for (int turn = 0; ; turn = (turn + 1) % sessions.size()) {
-                if (send(sessions.get(turn), chunk, pace)) {
+            for (int next = 0; ; next = (next + 1) % sessions.size()) {
+                if (send(sessions.get(next), chunk, pace)) {
                     idle.reset();
                 } else {
                     idle.pause();

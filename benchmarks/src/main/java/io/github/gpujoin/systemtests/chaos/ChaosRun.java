@@ -26,7 +26,7 @@ final class ChaosRun {
     private static final long JOB_TIMEOUT_S = 180;
     private static final long CANCEL_TIMEOUT_S = 30;
     private static final long POLL_MS = 2;
-    private static final long SLOW_TURN_MS = 50;
+    private static final long SLOW_PAUSE_MS = 50;
 
     private final ChaosCluster cluster;
     private final Markers markers;
@@ -157,11 +157,11 @@ final class ChaosRun {
     }
 
     private void slow(long pid, int durationMs) throws IOException, InterruptedException {
-        for (long turn = 0; turn < durationMs / (2 * SLOW_TURN_MS); turn++) {
+        for (long cycle = 0; cycle < durationMs / (2 * SLOW_PAUSE_MS); cycle++) {
             cluster.pause(pid);
-            TimeUnit.MILLISECONDS.sleep(SLOW_TURN_MS);
+            TimeUnit.MILLISECONDS.sleep(SLOW_PAUSE_MS);
             cluster.resume(pid);
-            TimeUnit.MILLISECONDS.sleep(SLOW_TURN_MS);
+            TimeUnit.MILLISECONDS.sleep(SLOW_PAUSE_MS);
         }
     }
 

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /**
- * A file that appears under its name only when it is whole: it is written beside its place under a
+ * A file that appears under its name only when it is whole: it is written beside its path under a
  * hidden name and moved there by {@link #commit}. Closed without a commit, or when the process ends
  * before, it leaves nothing.
  */
@@ -29,12 +29,12 @@ public final class WholeFile implements AutoCloseable {
      * @throws IOException where the directory cannot be written to
      */
     public static WholeFile create(Path target) throws IOException {
-        Path place = target.toAbsolutePath();
+        Path path = target.toAbsolutePath();
         long process = ProcessHandle.current().pid();
-        Path draft = place.resolveSibling("." + place.getFileName() + "." + process + ".draft");
+        Path draft = path.resolveSibling("." + path.getFileName() + "." + process + ".draft");
         Files.newOutputStream(draft).close();
         draft.toFile().deleteOnExit();
-        return new WholeFile(place, draft);
+        return new WholeFile(path, draft);
     }
 
     /** Where the file is written until the commit, for writers that take no stream. */
@@ -47,7 +47,7 @@ public final class WholeFile implements AutoCloseable {
         return Files.newOutputStream(draft);
     }
 
-    /** Moves the file to its place, where it replaces one that was there. */
+    /** Moves the file to its path, where it replaces one that was there. */
     public void commit() throws IOException {
         Files.move(
                 draft, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);

@@ -73,15 +73,15 @@ public record FileJoinJob(
     /** Returns the columns of the result. */
     public RowType columns() {
         List<RowType.RowField> fields = new ArrayList<>();
-        Set<String> taken = new HashSet<>();
+        Set<String> names = new HashSet<>();
         for (RowType.RowField column : probe.columns().getFields()) {
-            taken.add(column.getName());
+            names.add(column.getName());
             fields.add(new RowType.RowField(column.getName(), column.getType().copy(true)));
         }
         if (kind.keepsBuildColumns()) {
             for (RowType.RowField column : build.columns().getFields()) {
                 String name = column.getName();
-                while (!taken.add(name)) {
+                while (!names.add(name)) {
                     name = result.buildPrefix() + name;
                 }
                 fields.add(new RowType.RowField(name, column.getType().copy(true)));

@@ -36,7 +36,7 @@ public final class Cli {
         CommandSpec spec = line.getCommandSpec();
         spec.remove(spec.findOption("--version"));
         line.setParameterExceptionHandler(
-                (error, given) -> {
+                (error, arguments) -> {
                     CommandLine failed = error.getCommandLine();
                     printError(failed, error.getMessage() + " (see --help)");
                     return failed.getCommandSpec().exitCodeOnInvalidInput();

@@ -44,12 +44,16 @@ public record TblTable(String name, List<TblColumn> columns) implements Serializ
             }
         }
         if (projected.size() != wanted.size()) {
-            Set<String> known = columns.stream().map(TblColumn::name).collect(Collectors.toSet());
+            Set<String> columnNames =
+                    columns.stream().map(TblColumn::name).collect(Collectors.toSet());
             throw new IllegalArgumentException(
                     "no such column: table="
                             + name
                             + ", columns="
-                            + wanted.stream().filter(n -> !known.contains(n)).sorted().toList());
+                            + wanted.stream()
+                                    .filter(n -> !columnNames.contains(n))
+                                    .sorted()
+                                    .toList());
         }
         return ChunkSchema.of(projected);
     }
