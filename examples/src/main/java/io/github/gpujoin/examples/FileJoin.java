@@ -156,6 +156,9 @@ public final class FileJoin implements Callable<Integer> {
         Configuration options = jobOptions.configuration();
         RecordFile buildFile = RecordFile.open(build, format, buildKey, buildSchema);
         RecordFile probeFile = RecordFile.open(probe, format, probeKey, probeSchema);
+        if (!explain) {
+            checkOutputs();
+        }
         PrintWriter console = command.commandLine().getOut();
         FileJoinJob job =
                 new FileJoinJob(
@@ -173,7 +176,6 @@ public final class FileJoin implements Callable<Integer> {
             console.flush();
             return 0;
         }
-        checkOutputs();
         long startNs = System.nanoTime();
         JobExecutionResult end = run(job, options, console);
         console.printf(
