@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
-import io.github.gpujoin.core.layout.CraftedKeys;
+import io.github.gpujoin.core.layout.testing.CraftedKeys;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.stream.LongStream;

@@ -4,6 +4,7 @@ package io.github.gpujoin.core.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.testing.CraftedKeys;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.LongStream;

@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.ring;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.ring.testing.StressPayload;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;

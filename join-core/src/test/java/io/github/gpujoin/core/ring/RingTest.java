@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.ring.testing.StressPayload;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;

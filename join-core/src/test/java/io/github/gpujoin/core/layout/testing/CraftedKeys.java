@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.layout;
+package io.github.gpujoin.core.layout.testing;
 
+import io.github.gpujoin.core.layout.KeyHash;
 import java.util.stream.LongStream;
 
 /** Keys that an attacker who knows {@link KeyHash} would choose to slow tables down. */
