@@ -358,7 +358,7 @@ class RingsTest {
     void shouldNameTheTransportsOnTheClassPath() {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> RingFixture.options("pigeon"))
-                .withMessageContaining("known=[disni, in-process, shm, simulated].")
+                .withMessageContaining("Use flink or one of disni, in-process, shm, simulated.")
                 .withMessageContaining("transport=pigeon");
     }
 }
