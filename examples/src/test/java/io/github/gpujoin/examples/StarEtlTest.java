@@ -93,7 +93,11 @@ class StarEtlTest extends CommandScenario {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"gpu-join.chunk-bytes=big", "gpu-join.units=all", "gpu-join.engine=abacus"})
+            strings = {
+                "gpu-join.chunk-bytes=big",
+                "gpu-join.partition-groups=all",
+                "gpu-join.engine=abacus"
+            })
     void shouldNameTheOptionWhoseValueCannotBeRead(String option) {
         Run run = starEtl("--data", data, "--query=1.1", "-D", option);
         String[] parts = option.split("=");

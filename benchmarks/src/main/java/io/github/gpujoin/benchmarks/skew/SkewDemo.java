@@ -136,20 +136,20 @@ public final class SkewDemo implements Callable<Integer> {
             double from = Double.parseDouble(ends[0]);
             double to = Double.parseDouble(ends[ends.length - 1]);
             boolean fits = ends.length <= 2 && from >= 0 && from <= to && to <= MAX_ZIPF;
-            require(fits, "--zipf is a number from 0 to 2, or two as FROM..TO", zipf);
+            require(fits, "--zipf must be a number from 0 to 2 or a range FROM..TO", zipf);
             for (double exponent = from; exponent < to; exponent += STEP) {
                 exponents.add(exponent);
             }
             exponents.add(to);
         } catch (NumberFormatException e) {
-            require(false, "--zipf is a number from 0 to 2, or two as FROM..TO", zipf);
+            require(false, "--zipf must be a number from 0 to 2 or a range FROM..TO", zipf);
         }
         return exponents;
     }
 
-    private void require(boolean holds, String rule, Object value) {
+    private void require(boolean holds, String fault, Object value) {
         if (!holds) {
-            throw new ParameterException(spec.commandLine(), rule + ": found=" + value);
+            throw new ParameterException(spec.commandLine(), fault + ": found=" + value);
         }
     }
 }

@@ -50,7 +50,7 @@ class AvroColumnsITCase {
                 "{\"type\": \"bytes\", \"logicalType\": \"decimal\", \"precision\": 39};"
                         + " Decimal precision must be between 1 and 38",
             })
-    void shouldRefuseColumnsThatRowsCannotHold(String type, String rule) throws IOException {
+    void shouldRefuseColumnsThatRowsCannotHold(String type, String fault) throws IOException {
         Path schema =
                 Files.writeString(
                         directory.resolve("s.avsc"),
@@ -63,7 +63,7 @@ class AvroColumnsITCase {
 
         assertThatThrownBy(() -> RecordFile.open(file, null, "k", schema))
                 .isInstanceOf(UserError.class)
-                .hasMessageContaining(rule);
+                .hasMessageContaining(fault);
     }
 
     @Test

@@ -35,7 +35,7 @@ public final class JoinConfig {
                             Duration.ofMillis(1),
                             Duration.ofHours(1))
                     .atLeast(GpuJoinOptions.CPU_MEMORY, MemorySize.ofMebiBytes(16))
-                    .range(GpuJoinOptions.UNITS, 0, HybridOptions.MAX_PARTITION_GROUPS)
+                    .range(GpuJoinOptions.PARTITION_GROUPS, 0, HybridOptions.MAX_PARTITION_GROUPS)
                     .range(GpuJoinOptions.SPILL_DELAY, Duration.ofMillis(1), Duration.ofHours(1))
                     .range(GpuJoinOptions.GROUP_INTERVAL, Duration.ZERO, Duration.ofHours(1))
                     .atLeast(GpuJoinOptions.FAN_OUT_WARNING, 2)
@@ -97,8 +97,8 @@ public final class JoinConfig {
      * Returns {@link GpuJoinOptions#UNITS}: the number of partition groups of each subtask, or 0 if
      * the join chooses it.
      */
-    public static int units(ReadableConfig config) {
-        return BOUNDS.read(config, GpuJoinOptions.UNITS);
+    public static int partitionGroups(ReadableConfig config) {
+        return BOUNDS.read(config, GpuJoinOptions.PARTITION_GROUPS);
     }
 
     /** Returns {@link GpuJoinOptions#SPILL_DELAY}. */

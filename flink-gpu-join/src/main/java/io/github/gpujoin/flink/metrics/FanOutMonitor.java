@@ -122,7 +122,7 @@ public final class FanOutMonitor {
                     join,
                     results,
                     keys(facts, row),
-                    buildKeys.heaviest());
+                    buildKeys.heavyHitters());
             nextWarning = 2 * results;
         }
     }

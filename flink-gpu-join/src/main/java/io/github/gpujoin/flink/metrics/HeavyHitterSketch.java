@@ -24,7 +24,7 @@ import org.apache.datasketches.frequencies.LongsSketch;
  * <p>After n sampled rows a key of share p is estimated with a standard error of sqrt(p (1 - p) /
  * n) from sampling, and at most 3.5 / {@value #MAP_SIZE} too high from the sketch: 0.2 % and 0.35 %
  * for a key of 1 % among ten million rows. Hashed keys are reported by their hash. One thread adds
- * and reads, except for {@link #heaviestShare()}.
+ * and reads, except for {@link #largestShare()}.
  */
 public final class HeavyHitterSketch {
 
@@ -34,16 +34,16 @@ public final class HeavyHitterSketch {
     private static final int MAP_SIZE = 1024;
 
     /** Number of reported keys. */
-    private static final int HEAVIEST = 3;
+    private static final int MAX_HEAVY_HITTERS = 3;
 
     /** Sampled rows before the first evaluation of a sketch, which costs as much as 500 updates. */
-    private static final int FIRST_LOOK = 256;
+    private static final int FIRST_EVALUATION = 256;
 
     /** Most sampled rows between two evaluations; the number doubles each time. */
-    private static final int LOOK = 4096;
+    private static final int EVALUATION_INTERVAL = 4096;
 
     /** Smallest share of the rows to report. */
-    private static final double HEAVY = 0.01;
+    private static final double MIN_SHARE = 0.01;
 
     /** A key and the share of the rows that have it, from 0 to 1. */
     record HeavyKey(long key, double share) {
@@ -57,17 +57,17 @@ public final class HeavyHitterSketch {
     private final JoinSpec spec;
     private final LongsSketch[] sketches;
     private final int[] nextRows;
-    private final long[] nextLooks;
+    private final long[] nextEvaluations;
     private final double[] shares;
-    private volatile double heaviestShare;
+    private volatile double largestShare;
 
     public HeavyHitterSketch(JoinSpec spec) {
         this.spec = spec;
         this.sketches = new LongsSketch[spec.dimensions().size()];
         Arrays.setAll(sketches, d -> new LongsSketch(MAP_SIZE));
         this.nextRows = new int[sketches.length];
-        this.nextLooks = new long[sketches.length];
-        Arrays.fill(nextLooks, FIRST_LOOK);
+        this.nextEvaluations = new long[sketches.length];
+        Arrays.fill(nextEvaluations, FIRST_EVALUATION);
         this.shares = new double[sketches.length];
     }
 
@@ -106,40 +106,40 @@ public final class HeavyHitterSketch {
     private void update(int dimension, long key) {
         LongsSketch sketch = sketches[dimension];
         sketch.update(key);
-        if (sketch.getStreamLength() == nextLooks[dimension]) {
-            nextLooks[dimension] += Math.min(nextLooks[dimension], LOOK);
-            List<HeavyKey> keys = heaviest(sketch);
+        if (sketch.getStreamLength() == nextEvaluations[dimension]) {
+            nextEvaluations[dimension] += Math.min(nextEvaluations[dimension], EVALUATION_INTERVAL);
+            List<HeavyKey> keys = heavyHitters(sketch);
             shares[dimension] = keys.isEmpty() ? 0 : keys.get(0).share();
-            heaviestShare = DoubleStream.of(shares).max().orElse(0);
+            largestShare = DoubleStream.of(shares).max().orElse(0);
         }
     }
 
     /**
      * Share of the most frequent key of any dimension, from 0 to 1; 0 for few samples. Any thread.
      */
-    double heaviestShare() {
-        return heaviestShare;
+    double largestShare() {
+        return largestShare;
     }
 
     /** The most frequent keys by dimension, in descending order. */
-    Map<String, List<HeavyKey>> heaviest() {
-        Map<String, List<HeavyKey>> heaviest = new LinkedHashMap<>();
+    Map<String, List<HeavyKey>> heavyHitters() {
+        Map<String, List<HeavyKey>> heavyHitters = new LinkedHashMap<>();
         for (int d = 0; d < sketches.length; d++) {
-            List<HeavyKey> keys = heaviest(sketches[d]);
+            List<HeavyKey> keys = heavyHitters(sketches[d]);
             if (!keys.isEmpty()) {
                 DimensionSpec dimension = spec.dimensions().get(d);
-                heaviest.put(dimension.name(), keys);
+                heavyHitters.put(dimension.name(), keys);
             }
         }
-        return heaviest;
+        return heavyHitters;
     }
 
-    private static List<HeavyKey> heaviest(LongsSketch sketch) {
+    private static List<HeavyKey> heavyHitters(LongsSketch sketch) {
         List<HeavyKey> keys = new ArrayList<>();
         double rows = sketch.getStreamLength();
         for (LongsSketch.Row row : sketch.getFrequentItems(ErrorType.NO_FALSE_POSITIVES)) {
             double share = row.getEstimate() / rows;
-            if (keys.size() < HEAVIEST && share >= HEAVY && row.getEstimate() > 1) {
+            if (keys.size() < MAX_HEAVY_HITTERS && share >= MIN_SHARE && row.getEstimate() > 1) {
                 keys.add(new HeavyKey(row.getItem(), share));
             }
         }

@@ -101,7 +101,7 @@ public final class JoinMetrics {
         gauge("buildSkew", counts.build()::skew);
         gauge("probeRows", counts::probeRows);
         gauge("probeChunks", counts::probeChunks);
-        gauge("heavyHitterShare", counts.factKeys()::heaviestShare);
+        gauge("heavyHitterShare", counts.factKeys()::largestShare);
         for (Stage stage : Stage.values()) {
             gauge(
                     group.addGroup("stage", stage.name()),

@@ -561,7 +561,7 @@ final class JoinTopology {
                 ? selection.dividing(
                         new DimensionPartitioning(
                                 partitionedDimension,
-                                JoinConfig.units(config),
+                                JoinConfig.partitionGroups(config),
                                 JoinConfig.spillDelayMs(config)))
                 : selection;
     }

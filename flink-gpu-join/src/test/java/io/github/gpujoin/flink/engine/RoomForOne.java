@@ -12,7 +12,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** CPU engines of a place with room for the small tables of one unit or partition at a time. */
+/** CPU engines with memory for the small tables of one partition group or partition at a time. */
 public final class RoomForOne implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
@@ -61,8 +61,8 @@ public final class RoomForOne implements JoinEngineFactory {
         MemoryAccount account = new MemoryAccount("test");
         try (CpuJoinEngine shared = new CpuJoinEngine(spec, account.within(Long.MAX_VALUE))) {
             shared.finishBuild();
-            try (CpuJoinEngine unit = shared.forkLoading(0)) {
-                unit.finishBuild();
+            try (CpuJoinEngine group = shared.forkLoading(0)) {
+                group.finishBuild();
             }
         }
         return account.peakBytes();

@@ -70,14 +70,14 @@ class HeavyHitterSketchTest {
                             return draw < 20 ? -7 : draw < 30 ? 1L << 40 : random.nextLong();
                         },
                         0);
-        List<HeavyKey> heaviest = keys.heaviest().get("shop");
-        assertThat(heaviest).extracting(HeavyKey::key).containsExactly(-7L, 1L << 40);
+        List<HeavyKey> heavyHitters = keys.heavyHitters().get("shop");
+        assertThat(heavyHitters).extracting(HeavyKey::key).containsExactly(-7L, 1L << 40);
         double error =
                 4 * Math.sqrt(0.2 * 0.8 / ((double) CHUNKS * CHUNK_ROWS / HeavyHitterSketch.STRIDE))
                         + 0.0035;
-        assertThat(heaviest.get(0).share()).isCloseTo(0.2, within(error));
-        assertThat(heaviest.get(1).share()).isCloseTo(0.1, within(error));
-        assertThat(keys.heaviestShare()).isCloseTo(0.2, within(2 * error));
+        assertThat(heavyHitters.get(0).share()).isCloseTo(0.2, within(error));
+        assertThat(heavyHitters.get(1).share()).isCloseTo(0.1, within(error));
+        assertThat(keys.largestShare()).isCloseTo(0.2, within(2 * error));
     }
 
     @Test
@@ -85,18 +85,18 @@ class HeavyHitterSketchTest {
         // Every row number is seen, whatever it is modulo 8, 50 or the rows of a chunk.
         HeavyHitterSketch keys =
                 facts(spec(JoinSpec.NO_NULL_KEYS), row -> row % 50 == 49 ? 5 : row, 0);
-        assertThat(keys.heaviest().get("shop")).extracting(HeavyKey::key).containsExactly(5L);
+        assertThat(keys.heavyHitters().get("shop")).extracting(HeavyKey::key).containsExactly(5L);
     }
 
     @Test
     void shouldNameNoKeyWhereAllAreRare() {
-        assertThat(facts(spec(JoinSpec.NO_NULL_KEYS), row -> row, 0).heaviest()).isEmpty();
+        assertThat(facts(spec(JoinSpec.NO_NULL_KEYS), row -> row, 0).heavyHitters()).isEmpty();
     }
 
     @Test
     void shouldNotTakeWhatStandsInForNullAsAKey() {
-        assertThat(facts(spec(1), row -> 0, 1).heaviest()).isEmpty();
-        assertThat(facts(spec(1), row -> 0, 0).heaviest()).isNotEmpty();
+        assertThat(facts(spec(1), row -> 0, 1).heavyHitters()).isEmpty();
+        assertThat(facts(spec(1), row -> 0, 0).heavyHitters()).isNotEmpty();
     }
 
     @Test
@@ -105,8 +105,8 @@ class HeavyHitterSketchTest {
         for (int i = 0; i < 40; i++) {
             keys.addBuild(chunk(DIMENSION, i, row -> row % 2 == 0 ? 3 : row, 0));
         }
-        Map<String, List<HeavyKey>> heaviest = keys.heaviest();
-        assertThat(heaviest.get("shop")).hasSize(1);
-        assertThat(heaviest.toString()).startsWith("{shop=[3 (").endsWith(" %)]}");
+        Map<String, List<HeavyKey>> heavyHitters = keys.heavyHitters();
+        assertThat(heavyHitters.get("shop")).hasSize(1);
+        assertThat(heavyHitters.toString()).startsWith("{shop=[3 (").endsWith(" %)]}");
     }
 }

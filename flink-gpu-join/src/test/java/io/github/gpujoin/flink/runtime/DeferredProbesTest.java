@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(RegionLeakExtension.class)
 class DeferredProbesTest {
 
-    private static final int UNITS = 16;
+    private static final int PARTITION_GROUPS = 16;
     private static final int KEYS = 8_000;
 
     private static JoinScenario scenario(int facts) {
@@ -34,7 +34,7 @@ class DeferredProbesTest {
         return scenario;
     }
 
-    /** An operator with no room for the tables of most units. */
+    /** An operator with no room for the tables of most groups. */
     private static JoinHarness loading() throws Exception {
         return loading(new RoomForOne());
     }
@@ -46,7 +46,9 @@ class DeferredProbesTest {
                                 EngineSelection.only(room)
                                         .dividing(
                                                 new DimensionPartitioning(
-                                                        0, UNITS, JoinScenario.SPILL_DELAY_MS))),
+                                                        0,
+                                                        PARTITION_GROUPS,
+                                                        JoinScenario.SPILL_DELAY_MS))),
                         JoinScenario.MAX_PARALLELISM,
                         1,
                         0);

@@ -31,12 +31,12 @@ class ManyPartitionsTest {
     private final ThrottledEngines cpu =
             new ThrottledEngines(new CpuJoinEngineFactory(), Long.MAX_VALUE);
 
-    /** Of one table, of a table for all units, or of several, in which chunks are divided. */
-    private EngineSelection engines(int units) {
-        EngineSelection only = EngineSelection.only(units == 0 ? cpu : new CpuJoinEngineFactory());
-        return units == 0
+    /** Of one table, of a table for all groups, or of several, in which chunks are divided. */
+    private EngineSelection engines(int groups) {
+        EngineSelection only = EngineSelection.only(groups == 0 ? cpu : new CpuJoinEngineFactory());
+        return groups == 0
                 ? only
-                : only.dividing(new DimensionPartitioning(0, units, JoinScenario.SPILL_DELAY_MS));
+                : only.dividing(new DimensionPartitioning(0, groups, JoinScenario.SPILL_DELAY_MS));
     }
 
     @ParameterizedTest(name = "seed {0}")
@@ -99,11 +99,11 @@ class ManyPartitionsTest {
         assertThat(results).containsExactlyInAnyOrderElementsOf(scenario.results());
     }
 
-    @ParameterizedTest(name = "{0} units")
+    @ParameterizedTest(name = "{0} groups")
     @CsvSource({"0", "1", "8"})
-    void shouldAnswerFactsBeforeAWatermarkThatFollowsThem(int units) throws Exception {
+    void shouldAnswerFactsBeforeAWatermarkThatFollowsThem(int groups) throws Exception {
         JoinScenario scenario = JoinScenario.random(4, true);
-        try (JoinHarness join = open(engines(units), 1, 1, null).get(0)) {
+        try (JoinHarness join = open(engines(groups), 1, 1, null).get(0)) {
             for (Chunk chunk : scenario.factChunks(0, 300, 1)) {
                 join.probe(chunk);
             }

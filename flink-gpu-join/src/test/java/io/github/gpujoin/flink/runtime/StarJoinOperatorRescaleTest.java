@@ -138,9 +138,9 @@ class StarJoinOperatorRescaleTest {
         }
     }
 
-    private static EngineSelection dividing(JoinEngineFactory host, int units) {
+    private static EngineSelection dividing(JoinEngineFactory host, int groups) {
         return EngineSelection.only(host)
-                .dividing(new DimensionPartitioning(0, units, JoinScenario.SPILL_DELAY_MS));
+                .dividing(new DimensionPartitioning(0, groups, JoinScenario.SPILL_DELAY_MS));
     }
 
     private void run(

@@ -53,20 +53,20 @@ final class ChainInputs {
 
         @Override
         public void emitRecord(StreamRecord<Object> record) throws Exception {
-            chain.head().take(record);
+            chain.head().accept(record);
         }
 
         @Override
         public void emitWatermark(Watermark mark) throws Exception {
             if (!finished) {
-                chain.head().take(mark);
+                chain.head().accept(mark);
             }
         }
 
         @Override
         public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
             if (!finished) {
-                chain.head().take(status);
+                chain.head().accept(status);
             }
         }
     }

@@ -24,7 +24,7 @@ final class ChainOutput implements Output<StreamRecord<Object>> {
     /** Where elements go: an operator of the chain, channels, or the sink. */
     @FunctionalInterface
     interface Target {
-        void take(StreamElement element) throws Exception;
+        void accept(StreamElement element) throws Exception;
     }
 
     /**
@@ -57,19 +57,19 @@ final class ChainOutput implements Output<StreamRecord<Object>> {
 
     @Override
     public void collect(StreamRecord<Object> element) {
-        give(element, null);
+        emit(element, null);
     }
 
     @Override
     @SuppressWarnings({"unchecked", "rawtypes"})
     public <X> void collect(OutputTag<X> tag, StreamRecord<X> element) {
-        give((StreamRecord) element, tag);
+        emit((StreamRecord) element, tag);
     }
 
-    private void give(StreamRecord<Object> element, OutputTag<?> tag) {
+    private void emit(StreamRecord<Object> element, OutputTag<?> tag) {
         for (Edge edge : edges) {
             if (tag == null ? edge.tag() == null : tag.equals(edge.tag())) {
-                take(edge, element);
+                accept(edge, element);
             }
         }
     }
@@ -77,7 +77,7 @@ final class ChainOutput implements Output<StreamRecord<Object>> {
     @Override
     public void emitWatermark(Watermark mark) {
         if (!announced.isIdle()) {
-            edges.forEach(edge -> take(edge, mark));
+            edges.forEach(edge -> accept(edge, mark));
         }
     }
 
@@ -85,13 +85,13 @@ final class ChainOutput implements Output<StreamRecord<Object>> {
     public void emitWatermarkStatus(WatermarkStatus status) {
         if (!announced.equals(status)) {
             announced = status;
-            edges.forEach(edge -> take(edge, status));
+            edges.forEach(edge -> accept(edge, status));
         }
     }
 
-    private static void take(Edge edge, StreamElement element) {
+    private static void accept(Edge edge, StreamElement element) {
         try {
-            edge.target().take(element);
+            edge.target().accept(element);
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {

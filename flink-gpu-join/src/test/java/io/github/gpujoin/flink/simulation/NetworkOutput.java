@@ -66,7 +66,7 @@ final class NetworkOutput implements ChainOutput.Target {
     }
 
     @Override
-    public void take(StreamElement element) {
+    public void accept(StreamElement element) {
         if (!element.isRecord()) {
             channels.forEach(channel -> channel.add(element));
             return;

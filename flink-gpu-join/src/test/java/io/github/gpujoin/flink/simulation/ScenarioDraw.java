@@ -36,7 +36,7 @@ final class ScenarioDraw {
     private static final int SLOW_MATCHES = 6;
     private static final int SLOW_BURST = 1_024;
 
-    /** A tenth of it is a turn of each subtask of the join, so it is not less. */
+    /** A tenth of it is one step of each subtask of the join, so it is not less. */
     private static final int ROW_TTL_MS = 50;
 
     /** Below the size of most dimensions, about that of many, and above that of all. */

@@ -116,8 +116,8 @@ final class Shrinker {
         for (Split split : scenario.splits()) {
             List<StreamElement> script = new ArrayList<>();
             for (StreamElement element : split.script()) {
-                boolean isTaken = index >= from && index < from + count;
-                if (!isTaken || scenario.completes(split, element)) {
+                boolean isRemoved = index >= from && index < from + count;
+                if (!isRemoved || scenario.completes(split, element)) {
                     script.add(element);
                 }
                 index++;

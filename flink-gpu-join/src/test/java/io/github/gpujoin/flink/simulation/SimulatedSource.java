@@ -148,17 +148,17 @@ final class SimulatedSource {
 
         @Override
         public void emitRecord(StreamRecord<Object> record) throws Exception {
-            target.take(record);
+            target.accept(record);
         }
 
         @Override
         public void emitWatermark(Watermark mark) throws Exception {
-            target.take(mark);
+            target.accept(mark);
         }
 
         @Override
         public void emitWatermarkStatus(WatermarkStatus status) throws Exception {
-            target.take(status);
+            target.accept(status);
         }
 
         @Override

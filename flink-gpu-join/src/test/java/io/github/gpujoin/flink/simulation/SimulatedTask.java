@@ -127,7 +127,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                                         .filter(output -> output.edge() == edge)
                                         .findFirst()
                                         .orElseThrow(),
-                        element -> sink.take(id.subtask(), element));
+                        element -> sink.accept(id.subtask(), element));
         if (!deployedFinished) {
             chain.open(
                     new StreamTaskStateInitializerImpl(
@@ -209,7 +209,7 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
                 && outputs.stream().allMatch(NetworkOutput::isEmpty);
     }
 
-    /** One turn of the loop: mails, then one element. */
+    /** One iteration of the loop: mails, then one element. */
     void step(Choices choices) throws Exception {
         thread.advanceTimers();
         thread.runBatch();
@@ -271,10 +271,10 @@ final class SimulatedTask implements TaskInputs.Listener, AutoCloseable {
     private void endData(boolean drain) throws Exception {
         if (drain) {
             if (source != null && !deployedFinished) {
-                chain.head().take(Watermark.MAX_WATERMARK);
+                chain.head().accept(Watermark.MAX_WATERMARK);
             }
             if (deployedFinished) {
-                outputs.forEach(output -> output.take(Watermark.MAX_WATERMARK));
+                outputs.forEach(output -> output.accept(Watermark.MAX_WATERMARK));
             } else {
                 chain.finish(thread::runAll);
             }

@@ -27,7 +27,7 @@ final class SinkResults {
         private final TreeMap<Long, List<String>> prepared = new TreeMap<>();
 
         /** Takes an element of a subtask of the sink. */
-        void take(int subtask, StreamElement element) {
+        void accept(int subtask, StreamElement element) {
             if (element.isRecord()) {
                 long mark = watermarks.getOrDefault(subtask, Long.MIN_VALUE);
                 if (element.asRecord().hasTimestamp()

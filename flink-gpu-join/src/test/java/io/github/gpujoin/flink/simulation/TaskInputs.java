@@ -159,7 +159,7 @@ final class TaskInputs {
             if (unaligned && channel.barrier != arriving) {
                 channel.inFlight.add(element);
             }
-            take(channel, element);
+            accept(channel, element);
         } else if (next instanceof Barrier barrier) {
             onBarrier(channel, barrier);
         } else if (next instanceof EndOfData end) {
@@ -175,7 +175,7 @@ final class TaskInputs {
         }
     }
 
-    private static void take(Channel channel, StreamElement element) throws Exception {
+    private static void accept(Channel channel, StreamElement element) throws Exception {
         Side side = channel.side;
         if (element.isRecord()) {
             side.output.emitRecord(element.asRecord());

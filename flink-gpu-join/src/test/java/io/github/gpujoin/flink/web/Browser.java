@@ -35,8 +35,8 @@ final class Browser implements AutoCloseable {
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
     private static final Pattern LISTENING = Pattern.compile("DevTools listening on ws://([^/]+)/");
     private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(20);
-    private static final Duration LOOK_INTERVAL = Duration.ofMillis(100);
-    private static final int LOOKS_BETWEEN_CLICKS = 15;
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
+    private static final int POLLS_BETWEEN_CLICKS = 15;
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Process process;
@@ -119,7 +119,7 @@ final class Browser implements AutoCloseable {
                     return URI.create(target.path("webSocketDebuggerUrl").asText());
                 }
             }
-            Thread.sleep(LOOK_INTERVAL.toMillis());
+            Thread.sleep(POLL_INTERVAL.toMillis());
         }
     }
 
@@ -185,7 +185,7 @@ final class Browser implements AutoCloseable {
     /** Looks until the expression is true; the test's time bounds it. */
     void await(String condition) throws Exception {
         while (!holds(condition)) {
-            Thread.sleep(LOOK_INTERVAL.toMillis());
+            Thread.sleep(POLL_INTERVAL.toMillis());
         }
     }
 
@@ -202,11 +202,11 @@ final class Browser implements AutoCloseable {
     void clickUntil(String selector, String condition) throws Exception {
         while (true) {
             click(selector);
-            for (int look = 0; look < LOOKS_BETWEEN_CLICKS; look++) {
+            for (int poll = 0; poll < POLLS_BETWEEN_CLICKS; poll++) {
                 if (holds(condition)) {
                     return;
                 }
-                Thread.sleep(LOOK_INTERVAL.toMillis());
+                Thread.sleep(POLL_INTERVAL.toMillis());
             }
         }
     }

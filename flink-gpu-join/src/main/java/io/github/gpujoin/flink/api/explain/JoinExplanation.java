@@ -9,9 +9,9 @@ import java.util.stream.IntStream;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * How a join runs and why: what is known before the run, or what a subtask knows once its tables
- * are complete. {@link #toString()} is a text for people, like that of Flink's own {@code explain},
- * and may change.
+ * How a join runs and why: the plan before the run, or what a subtask found once its tables are
+ * complete. {@link #toString()} is a text for people, like that of Flink's own {@code explain}, and
+ * may change.
  *
  * @param join prefix of the uids of its operators
  * @param stage {@code planned}, or the subtask that reports
@@ -58,7 +58,7 @@ public record JoinExplanation(
     }
 
     /**
-     * What is known before the run.
+     * The part of the plan that is fixed before the run.
      *
      * @param join prefix of the uids of its operators
      * @param transport transport of chunks between subtasks
@@ -101,14 +101,14 @@ public record JoinExplanation(
      * @return the explanation
      */
     public JoinExplanation measured(int dimension, Distribution distribution) {
-        List<DimensionExplanation> known = new ArrayList<>(dimensions);
+        List<DimensionExplanation> updated = new ArrayList<>(dimensions);
         ReasonCode why =
                 distribution == Distribution.PARTITIONED
                         ? ReasonCode.MEASURED_OVER_LIMIT
                         : ReasonCode.MEASURED_WITHIN_LIMIT;
-        known.set(dimension, known.get(dimension).distributed(distribution, why));
+        updated.set(dimension, updated.get(dimension).distributed(distribution, why));
         return new JoinExplanation(
-                join, stage, transport, chunks, unalignedCheckpoints, known, partitionRows);
+                join, stage, transport, chunks, unalignedCheckpoints, updated, partitionRows);
     }
 
     /**

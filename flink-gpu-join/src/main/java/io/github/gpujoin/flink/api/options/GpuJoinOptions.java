@@ -196,16 +196,17 @@ public final class GpuJoinOptions {
                                     + " and are joined from there, more slowly; the job's log says how"
                                     + " many. Replicated dimensions have to fit.");
 
-    /** The option {@code gpu-join.units}. */
-    public static final ConfigOption<Integer> UNITS =
-            ConfigOptions.key("gpu-join.units")
+    /** The option {@code gpu-join.partition-groups}. */
+    public static final ConfigOption<Integer> PARTITION_GROUPS =
+            ConfigOptions.key("gpu-join.partition-groups")
                     .intType()
                     .defaultValue(0)
                     .withDescription(
-                            "Units into which each subtask divides its part of a partitioned dimension"
-                                    + " to place them on the GPU, on the host or in state, each at"
-                                    + " least a key group; with 0 the join chooses: one where all fits"
-                                    + " the first place, else a power of two from 16 on.");
+                            "Number of groups into which each subtask divides the partitions of a"
+                                    + " partitioned dimension. A group holds at least one key group;"
+                                    + " its table is on the GPU, on the host or in state. With 0 the"
+                                    + " join chooses: one group if the dimension fits the fastest"
+                                    + " memory, else a power of two of at least 16.");
 
     /** The option {@code gpu-join.spill-delay}. */
     public static final ConfigOption<Duration> SPILL_DELAY =
@@ -243,7 +244,7 @@ public final class GpuJoinOptions {
                     .defaultValue(10_000)
                     .withDescription(
                             "Results of one fact from which on a subtask warns in its log, with the"
-                                    + " fact's keys and the heaviest ones of the build side; again at"
+                                    + " fact's keys and the heavy hitters of the build side; again at"
                                     + " twice as many.");
 
     /** The option {@code gpu-join.transport}. */

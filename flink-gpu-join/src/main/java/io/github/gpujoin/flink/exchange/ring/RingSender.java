@@ -128,16 +128,16 @@ final class RingSender implements AutoCloseable {
      */
     Chunk send(Chunk chunk) throws IOException {
         agent.checkNotFailed();
-        List<WriterEnd> known = ends;
-        if (known.isEmpty()) {
+        List<WriterEnd> openEnds = ends;
+        if (openEnds.isEmpty()) {
             lookup.checkNotFailed();
             return chunk;
         }
         int target =
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
-                        options.partitions(), known.size(), chunk.partition());
+                        options.partitions(), openEnds.size(), chunk.partition());
         byte[] bytes = options.encodes() ? encoder.encode(chunk) : chunk.bytes();
-        long sequence = known.get(target).send(bytes, MAX_WAIT_NS, backPressured);
+        long sequence = openEnds.get(target).send(bytes, MAX_WAIT_NS, backPressured);
         if (sequence == WriterEnd.NOT_SENT) {
             return chunk;
         }
@@ -167,11 +167,11 @@ final class RingSender implements AutoCloseable {
     boolean areAllOpen() throws IOException {
         agent.checkNotFailed();
         lookup.checkNotFailed();
-        List<WriterEnd> known = ends;
-        for (WriterEnd end : known) {
+        List<WriterEnd> openEnds = ends;
+        for (WriterEnd end : openEnds) {
             end.checkNotFailed();
         }
-        return !known.isEmpty() && openRings() == known.size();
+        return !openEnds.isEmpty() && openRings() == openEnds.size();
     }
 
     /** Returns why a ring is not connected, for messages. */

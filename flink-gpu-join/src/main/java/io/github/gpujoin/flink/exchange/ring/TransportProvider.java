@@ -67,16 +67,16 @@ public interface TransportProvider {
      * @throws java.util.ServiceConfigurationError if a provider cannot be created
      */
     static TransportProvider named(String name) {
-        TreeMap<String, TransportProvider> known = new TreeMap<>();
+        TreeMap<String, TransportProvider> providers = new TreeMap<>();
         ServiceLoader.load(TransportProvider.class, TransportProvider.class.getClassLoader())
                 .stream()
                 .map(Provider::get)
-                .forEach(provider -> known.put(provider.name(), provider));
-        TransportProvider provider = known.get(name);
+                .forEach(provider -> providers.put(provider.name(), provider));
+        TransportProvider provider = providers.get(name);
         if (provider == null) {
             throw new IllegalConfigurationException(
                     "Unknown transport: %s=%s. Use flink or one of %s.",
-                    GpuJoinOptions.TRANSPORT.key(), name, String.join(", ", known.keySet()));
+                    GpuJoinOptions.TRANSPORT.key(), name, String.join(", ", providers.keySet()));
         }
         return provider;
     }
