@@ -70,8 +70,8 @@ final class HybridPlots {
                         .toList();
         Plot plot =
                 new Plot(
-                        "Rate against the " + budget() + ", " + rows + " build rows of 16 bytes",
-                        "budget in % of what the tables take while they are made",
+                        "Rate by memory budget of the " + owner(),
+                        "budget in % of the build's peak memory; " + rows + " rows of 16 bytes",
                         RATE,
                         false,
                         sameRows.stream().map(point -> "" + point.budgetPercent()).toList());
@@ -93,12 +93,8 @@ final class HybridPlots {
                         .toList();
         Plot plot =
                 new Plot(
-                        "Rate against the build side, with the "
-                                + budget()
-                                + " of "
-                                + fitting
-                                + " rows",
-                        "build rows of 16 bytes",
+                        "Rate by build rows",
+                        "build rows of 16 bytes; memory of the " + owner() + " for " + fitting,
                         RATE,
                         false,
                         bySize.stream().map(point -> "" + point.buildRows()).toList());
@@ -108,9 +104,9 @@ final class HybridPlots {
                 bySize.stream().map(point -> floor(point.buildRows())).toList());
     }
 
-    /** Whose it is. */
-    private String budget() {
-        return ofDevice ? "device's memory budget" : "host's memory budget";
+    /** The processor whose memory is limited. */
+    private String owner() {
+        return ofDevice ? "device" : "host";
     }
 
     private static List<Double> rates(List<Point> points) {

@@ -40,15 +40,16 @@ import org.jspecify.annotations.Nullable;
  * {@link FallbackDeduplicator} records.
  *
  * <p>Not thread-safe, except for {@link #stats()}, {@link #tiers()}, {@link #tierUsage()}, {@link
- * #acceptsMixedPartitions()} and {@link #isSpilled}. Partition numbers are those of the chunks, not
- * relative to {@link HybridOptions#firstPartition()}.
+ * #fastestEngine()}, {@link #deviceFailure()}, {@link #acceptsMixedPartitions()} and {@link
+ * #isSpilled}. Partition numbers are those of the chunks, not relative to {@link
+ * HybridOptions#firstPartition()}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
     private static final int MAX_IN_FLIGHT = 32;
 
     private final HybridOptions options;
-    private final @Nullable TierEngines device;
+    private final TierEngines device;
     private final TierEngines host;
     private final BuildChunks log;
     private final Consumer<EngineUnavailableException> onDeviceLost;

@@ -129,7 +129,7 @@ public record DividedEngine(
 
     /** Returns an engine of the device or else of the host; null until its tables are built. */
     @Override
-    public JoinEngine current() {
+    public @Nullable JoinEngine current() {
         return engine.fastestEngine();
     }
 

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Status of a subtask's engine for logs and metrics. Any thread may call its methods. */
 public interface EngineStatus {
@@ -22,6 +23,6 @@ public interface EngineStatus {
      */
     List<PartitionClass> partitionClasses();
 
-    /** The engine of the device if it joins, otherwise any engine. */
-    JoinEngine current();
+    /** The engine of the device if it joins, otherwise any engine; null until tables are built. */
+    @Nullable JoinEngine current();
 }
