@@ -158,6 +158,11 @@ public final class PairJoinPipeline<B, P> {
     }
 
     public void expectedBytes(long bytes) {
+        if (bytes < 0) {
+            throw new IllegalArgumentException(
+                    "Negative size of the build side: expectedBytes=%d. Use 0 or more."
+                            .formatted(bytes));
+        }
         this.expectedBytes = bytes;
     }
 

@@ -433,7 +433,7 @@ public final class StarJoinPipeline {
                 tags.put(
                         d,
                         new OutputTag<>(
-                                topology.uid("late-" + dimensions.get(d).input().name()),
+                                topology.uid("late-rows", dimensions.get(d).input().name()),
                                 ChunkRows.typeOf(packed.dimensions().get(d).schema())));
             }
         }

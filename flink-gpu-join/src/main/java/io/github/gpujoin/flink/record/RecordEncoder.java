@@ -233,7 +233,8 @@ public final class RecordEncoder<T> {
         ColumnSlot<T> slot = byColumn[column];
         if (!slot.isRaw()) {
             Object key = slot.getter().get(record);
-            return key == null ? standInKey : ((Number) key).longValue();
+            // The receiver derives the partition from the stored, narrowed key.
+            return ((Number) (key == null ? standInKey(slot) : key)).longValue();
         }
         return slot.field().kind() == FieldKind.LONG
                 ? Memory.getLong(record, slot.offset())

@@ -21,6 +21,7 @@ import org.apache.flink.connector.datagen.source.DataGeneratorSource;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.SideOutputTransformation;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
@@ -174,6 +175,21 @@ class LateDimensionITCase {
         assertThat(rows).doesNotHaveDuplicates();
         rows.removeAll(expected());
         assertThat(rows).isNotEmpty().allMatch(row -> row.endsWith("0]"));
+    }
+
+    @Test
+    void shouldSeparateLateRowsOfADimensionNamedVersionsFromLateVersions() {
+        List<DataStream<Row>> late = new ArrayList<>();
+        StreamExecutionEnvironment env = environment(new Configuration());
+        StarJoin<Row> join =
+                join(env, d -> d.named("versions").lateRows(late::add))
+                        .dimension(endless(env), d -> d.named("price").on("id", "id").versioned());
+        join.toRows();
+        assertThat(late.get(0).getTransformation().getTransitivePredecessors())
+                .filteredOn(SideOutputTransformation.class::isInstance)
+                .isNotEmpty()
+                .extracting(input -> ((SideOutputTransformation<?>) input).getOutputTag().getId())
+                .doesNotContain(join.lateVersions().getId());
     }
 
     @Test

@@ -152,6 +152,15 @@ class PairJoinITCase {
         assertThat(keyed(bounded, endless(env)).apply(text, Types.STRING)).isNotNull();
     }
 
+    @Test
+    void shouldRefuseANegativeSizeOfTheBuildSide() {
+        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        DataStream<Row> rows = env.fromData(List.of(Row.of(1, 2)), RECORD);
+        assertThatThrownBy(() -> keyed(rows, rows).expectedBytes(-1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expectedBytes=-1");
+    }
+
     private static DataStream<Row> endless(StreamExecutionEnvironment env) {
         return env.fromSource(
                         new NumberSequenceSource(0, Long.MAX_VALUE) {

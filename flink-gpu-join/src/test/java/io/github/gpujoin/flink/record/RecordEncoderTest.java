@@ -234,6 +234,27 @@ class RecordEncoderTest {
                         (long) Integer.MIN_VALUE, Long.MAX_VALUE, -3L, -4L, 5L, Long.MIN_VALUE);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"boxedByte", "boxedShort"})
+    void shouldReturnTheStoredKeyOfANarrowNull(String field) throws Exception {
+        RecordLayout<AllKinds> layout =
+                layout(POJO, List.of(field), field).keepingNullKeys(Map.of(field, 1));
+        RecordEncoder<AllKinds> encoder = layout.encoder();
+        ChunkBuilder builder = new ChunkBuilder(layout.schema(), 1 << 20);
+        RecordEncoder.Target target = encoder.target(builder);
+        AllKinds record = new AllKinds();
+        List<Long> keys = new ArrayList<>();
+        for (int row = 0; row < 1 << 16; row++) {
+            assertThat(encoder.accept(record)).isTrue();
+            keys.add(encoder.key(record, 0));
+            encoder.encode(record, 0, target);
+        }
+        Chunk chunk = builder.seal(0, 0, 0, 0);
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            assertThat(keys.get(row)).isEqualTo(chunk.getInt(0, row));
+        }
+    }
+
     @Test
     void shouldAskTheKeySelectorOnceForARecord() throws Exception {
         int[] calls = new int[1];
