@@ -266,7 +266,7 @@ class GroupedJoinITCase {
                                         .groupBy("segment AS n")
                                         .count("n")
                                         .toRows())
-                .hasMessageContaining("different names");
+                .hasMessageContaining("Two result columns have the same name: names=[n, n]");
         Configuration negative = new Configuration();
         negative.set(GpuJoinOptions.GROUP_INTERVAL, Duration.ofMillis(-1));
         assertThatThrownBy(() -> JoinConfig.groupIntervalMs(negative))
