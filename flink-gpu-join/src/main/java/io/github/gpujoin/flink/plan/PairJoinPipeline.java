@@ -279,7 +279,9 @@ public final class PairJoinPipeline<B, P> {
     }
 
     private JoinColumns columns(Plan<B, P, ?> plan) {
+        String key = RecordLayout.KEY + keys.ofBuild(nulls).layout().encodingText();
         return JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
+                .withCondition(0, key + " = " + key, kind.name())
                 .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
                 .withFunctions(functions())
                 .withGenerations(generations());

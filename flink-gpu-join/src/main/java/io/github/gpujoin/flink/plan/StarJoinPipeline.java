@@ -379,12 +379,16 @@ public final class StarJoinPipeline {
     }
 
     private JoinColumns columns() {
-        return JoinColumns.of(
+        JoinColumns columns =
+                JoinColumns.of(
                         spec,
                         packed.facts().fields(),
-                        packed.dimensions().stream().map(Packed::fields).toList())
-                .withFunctions(functions())
-                .withGenerations(generations());
+                        packed.dimensions().stream().map(Packed::fields).toList());
+        for (int d = 0; d < dimensions.size(); d++) {
+            String key = columns.sides().get(d + 1).key();
+            columns = columns.withCondition(d, key, dimensions.get(d).kind().name());
+        }
+        return columns.withFunctions(functions()).withGenerations(generations());
     }
 
     /**

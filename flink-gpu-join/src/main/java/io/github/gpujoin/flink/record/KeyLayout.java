@@ -160,6 +160,17 @@ public final class KeyLayout<K> implements Serializable {
         return true;
     }
 
+    /**
+     * Returns the parts of the key and the equality of nulls as text, empty for one integer. Two
+     * layouts with equal texts map equal keys to equal integers.
+     */
+    public String encodingText() {
+        if (form == Form.INTEGER) {
+            return "";
+        }
+        return parts + (nulls == Nulls.MATCH_NULLS ? " null-safe" : "");
+    }
+
     /** Returns the kind of the key's column. */
     FieldKind kind() {
         return form == Form.INTEGER ? FieldKind.of(type) : FieldKind.LONG;

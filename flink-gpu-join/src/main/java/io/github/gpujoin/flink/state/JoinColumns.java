@@ -88,6 +88,19 @@ public record JoinColumns(
         return new JoinColumns(sides, KeyCheck.NONE, JoinFunctions.NONE, Generations.NONE);
     }
 
+    /**
+     * Returns these columns with the condition and the kind of a dimension as the user declared
+     * them. Those of the join spec may differ: it lists candidates of a condition or a hashed key.
+     *
+     * @param dimension number from 0
+     */
+    public JoinColumns withCondition(int dimension, String key, String kind) {
+        List<Side> declared = new ArrayList<>(sides);
+        Side side = sides.get(dimension + 1);
+        declared.set(dimension + 1, new Side(side.name, key, kind, side.fields));
+        return new JoinColumns(declared, keyCheck, functions, generations);
+    }
+
     /** Returns these columns with a check of keys that functions select from whole records. */
     public JoinColumns withKeyCheck(KeyCheck check) {
         return new JoinColumns(sides, check, functions, generations);

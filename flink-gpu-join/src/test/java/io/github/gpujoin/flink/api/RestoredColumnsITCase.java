@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.avro.Schema;
 import org.apache.avro.SchemaBuilder;
 import org.apache.avro.generic.GenericData;
@@ -121,6 +122,38 @@ class RestoredColumnsITCase extends RestoredJobs {
                 .hasStackTraceContaining(
                         "Dimension 'numbers' was joined on key = key (INNER) and now is on key = a"
                                 + " (INNER)");
+    }
+
+    @Test
+    void shouldRefuseAnotherEqualityOfNulls() throws Exception {
+        String savepoint = stop("hashmap", texts(PairJoin.Keyed::nullSafe));
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", texts(join -> {})))
+                .hasStackTraceContaining("$key[STRING] null-safe = $key[STRING] null-safe (INNER)")
+                .hasStackTraceContaining("and now is on $key[STRING] = $key[STRING] (INNER)");
+    }
+
+    @Test
+    void shouldRefuseAnotherKindOfJoinOfHashedKeys() throws Exception {
+        String savepoint = stop("hashmap", texts(join -> {}));
+        assertThatThrownBy(() -> restore(savepoint, "hashmap", texts(PairJoin.Keyed::semi)))
+                .hasStackTraceContaining("$key[STRING] = $key[STRING] (INNER)")
+                .hasStackTraceContaining("$key[STRING] = $key[STRING] (SEMI)");
+    }
+
+    private static Job texts(Consumer<PairJoin.Keyed<Row, Row>> more) {
+        return (env, paced) -> {
+            DataStream<Row> keys =
+                    numbers(env, "numbers", KEYS)
+                            .map(key -> Row.of(key))
+                            .returns(Types.ROW_NAMED(new String[] {"key"}, Types.LONG));
+            PairJoin.Keyed<Row, Row> join =
+                    PairJoin.build(keys)
+                            .probe(facts(env, paced))
+                            .where(row -> row.getField(0).toString(), Types.STRING)
+                            .equalTo(row -> row.getField(0).toString(), Types.STRING);
+            more.accept(join);
+            sink(join.uid("join").apply((build, probe) -> probe.toString(), Types.STRING));
+        };
     }
 
     @ParameterizedTest
