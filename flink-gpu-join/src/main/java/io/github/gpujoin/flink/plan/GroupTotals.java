@@ -4,10 +4,17 @@ package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.flink.emit.GroupFields;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.stream.IntStream;
+import org.apache.flink.api.common.state.ListState;
+import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.apache.flink.runtime.state.StateInitializationContext;
+import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
 import org.apache.flink.runtime.state.VoidNamespaceSerializer;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -28,6 +35,9 @@ import org.apache.flink.types.RowUtils;
  * <p>Partial groups can arrive after the largest watermark, if one subtask ended while the others
  * were idle. So the operator waits for the end of the input, and emits that watermark after the
  * groups.
+ *
+ * <p>Keyed state addresses group columns and sums by position. So a snapshot also holds the text of
+ * their definition, and a restore with another definition fails.
  */
 final class GroupTotals extends AbstractStreamOperator<Row>
         implements OneInputStreamOperator<Row, Row>, BoundedOneInput {
@@ -38,21 +48,58 @@ final class GroupTotals extends AbstractStreamOperator<Row>
             new ValueStateDescriptor<>(
                     "sums", PrimitiveArrayTypeInfo.LONG_PRIMITIVE_ARRAY_TYPE_INFO);
 
+    private static final ListStateDescriptor<String> DEFINITION =
+            new ListStateDescriptor<>("definition", Types.STRING);
+
     private final GroupFields fields;
+    private final String definition;
+    private transient ListState<String> savedDefinition;
     private transient ValueState<long[]> sums;
     private transient LinkedHashMap<String, Integer> positionByName;
 
-    GroupTotals(GroupFields fields) {
+    /**
+     * @param definition columns of the groups and of the sums as text
+     */
+    GroupTotals(GroupFields fields, String definition) {
         this.fields = fields;
+        this.definition = definition;
     }
 
-    /** Adds the operator behind partial groups. The totals have the same fields. */
+    /**
+     * Adds the operator behind partial groups. The totals have the same fields.
+     *
+     * @param definition columns of the groups and of the sums as text
+     */
     static SingleOutputStreamOperator<Row> of(
-            SingleOutputStreamOperator<Row> partial, GroupFields fields, String uid) {
+            SingleOutputStreamOperator<Row> partial,
+            GroupFields fields,
+            String definition,
+            String uid) {
         int[] columns = IntStream.range(0, fields.columns().size()).toArray();
         return partial.keyBy(row -> Row.project(row, columns), fields.keyType())
-                .transform("add groups up", fields.rowType(), new GroupTotals(fields))
+                .transform("add groups up", fields.rowType(), new GroupTotals(fields, definition))
                 .uid(uid);
+    }
+
+    @Override
+    public void initializeState(StateInitializationContext context) throws Exception {
+        super.initializeState(context);
+        savedDefinition = context.getOperatorStateStore().getUnionListState(DEFINITION);
+        for (String saved : savedDefinition.get()) {
+            if (!saved.equals(definition)) {
+                throw new SuppressRestartsException(
+                        new IllegalStateException(
+                                "Groups in the snapshot are %s, and those of the job are %s. Keep their columns and order, or start without the snapshot."
+                                        .formatted(saved, definition)));
+            }
+        }
+    }
+
+    @Override
+    public void snapshotState(StateSnapshotContext context) throws Exception {
+        super.snapshotState(context);
+        boolean isFirst = getRuntimeContext().getTaskInfo().getIndexOfThisSubtask() == 0;
+        savedDefinition.update(isFirst ? List.of(definition) : List.of());
     }
 
     @Override

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import static java.util.stream.Collectors.joining;
+
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.JoinColumn;
@@ -100,6 +102,27 @@ public final class Grouping {
                 packed.apply(column.side()), column.column(), "group or sum");
         int index = packed.apply(column.side()).column(column.column());
         return new JoinColumn(column.side(), index);
+    }
+
+    /** Returns the columns of the groups and of the sums as text, without names in the result. */
+    String definition(JoinInputs sides) {
+        return "by "
+                + columns.stream().map(column -> qualified(column.column(), sides)).toList()
+                + " with "
+                + sums.stream()
+                        .map(
+                                sum ->
+                                        sum.factors().isEmpty()
+                                                ? "count"
+                                                : sum.factors().stream()
+                                                        .map(factor -> qualified(factor, sides))
+                                                        .collect(joining(" * ", "sum(", ")")))
+                        .toList();
+    }
+
+    private static String qualified(String name, JoinInputs sides) {
+        SideColumn column = sides.find(name);
+        return sides.input(column.side()).name() + "." + column.column();
     }
 
     /**

@@ -119,7 +119,8 @@ public final class StarJoinPipeline {
     /** Adds the join, and returns each group once, at the end of the facts. */
     public SingleOutputStreamOperator<Row> toGroups() {
         GroupFields fields = grouping.fields(sides, packed::of);
-        return GroupTotals.of(toPartialGroups(), fields, topology.uid("groups"));
+        return GroupTotals.of(
+                toPartialGroups(), fields, grouping.definition(sides), topology.uid("groups"));
     }
 
     public SingleOutputStreamOperator<Row> toRows() {

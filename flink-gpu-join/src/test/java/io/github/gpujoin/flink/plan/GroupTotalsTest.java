@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.plan;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.github.gpujoin.core.layout.Column;
@@ -11,6 +12,7 @@ import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.record.RecordField;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.KeyedOneInputStreamOperatorTestHarness;
@@ -27,8 +29,15 @@ class GroupTotalsTest {
 
     private static KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness()
             throws Exception {
+        return harness("by [facts.day] with [count]");
+    }
+
+    private static KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness(String definition)
+            throws Exception {
         return new KeyedOneInputStreamOperatorTestHarness<>(
-                new GroupTotals(FIELDS), row -> Row.project(row, new int[] {0}), FIELDS.keyType());
+                new GroupTotals(FIELDS, definition),
+                row -> Row.project(row, new int[] {0}),
+                FIELDS.keyType());
     }
 
     private static Row row(long day, long n) {
@@ -69,6 +78,24 @@ class GroupTotalsTest {
         }
         assertThat(emittedAtTheEnd(before)).isEqualTo(1);
         assertThat(emittedAtTheEnd(after)).isZero();
+    }
+
+    @Test
+    void shouldRefuseToRestoreGroupsOfOtherColumns() throws Exception {
+        OperatorSubtaskState state;
+        try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> harness = harness()) {
+            harness.open();
+            harness.processElement(row(1, 10), 0);
+            state = harness.snapshot(1, 1);
+        }
+        try (KeyedOneInputStreamOperatorTestHarness<Row, Row, Row> other =
+                harness("by [facts.month] with [count]")) {
+            assertThatThrownBy(() -> other.initializeState(state))
+                    .isInstanceOf(SuppressRestartsException.class)
+                    .hasStackTraceContaining(
+                            "Groups in the snapshot are by [facts.day] with [count], and those of"
+                                    + " the job are by [facts.month] with [count].");
+        }
     }
 
     private static int emittedAtTheEnd(OperatorSubtaskState state) throws Exception {
