@@ -8,8 +8,8 @@ public final class SnapshotDamage {
     private SnapshotDamage() {}
 
     /**
-     * Returns an exception whose remedy is an earlier snapshot. The caller throws it. {@code
-     * JoinMetadata} wraps it to suppress restarts, which would read the same damage.
+     * Returns an exception whose remedy is an earlier snapshot. Callers wrap it in Flink's {@code
+     * SuppressRestartsException}, since a restart would read the same damage.
      *
      * @param state name of the damaged state
      * @param fault what is wrong, with its values; no full stop at the end

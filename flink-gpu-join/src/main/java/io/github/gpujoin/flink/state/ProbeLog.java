@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -99,6 +100,7 @@ public final class ProbeLog {
     }
 
     private static byte[] migrate(byte[] entry, ChunkMigration migration) throws IOException {
+        requirePrefix(entry);
         byte[] chunk = migration.migrate(Arrays.copyOfRange(entry, PREFIX_BYTES, entry.length));
         byte[] migrated = Arrays.copyOf(entry, PREFIX_BYTES + chunk.length);
         System.arraycopy(chunk, 0, migrated, PREFIX_BYTES, chunk.length);
@@ -177,6 +179,7 @@ public final class ProbeLog {
      * Returns the next chunk: a resumed one if there is one, else the first in the queue.
      *
      * @throws java.util.NoSuchElementException if {@link #isEmpty}
+     * @throws SuppressRestartsException if the chunk is damaged; a restart would meet that again
      */
     public InFlightProbe peek() throws Exception {
         if (oldest == null) {
@@ -254,10 +257,15 @@ public final class ProbeLog {
         return entry;
     }
 
-    private InFlightProbe decode(byte[] entry) {
+    private static void requirePrefix(byte[] entry) {
         if (entry.length < PREFIX_BYTES) {
-            throw SnapshotDamage.in(WAITING, "an entry is cut: bytes=" + entry.length);
+            throw new SuppressRestartsException(
+                    SnapshotDamage.in(WAITING, "an entry is cut: bytes=" + entry.length));
         }
+    }
+
+    private InFlightProbe decode(byte[] entry) {
+        requirePrefix(entry);
         byte[] chunk = new byte[entry.length - PREFIX_BYTES];
         System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
         return new InFlightProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
@@ -22,12 +23,13 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.StateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** State of one build partition that a snapshot may have damaged. */
+/** State of one partition that a snapshot may have damaged. */
 class DamagedBuildStateTest {
 
     private static final PartitionKeys KEYS = new PartitionKeys(1, 1, 0);
@@ -143,5 +145,23 @@ class DamagedBuildStateTest {
                 .isThrownBy(marks::restore)
                 .withMessageContaining("it marks build rows that cannot exist")
                 .withMessageContaining("block=" + block);
+    }
+
+    /** A restart would read the cut entry again. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 3})
+    void shouldSuppressRestartsIfAWaitingChunkIsCut(int bytes) throws Exception {
+        values.put("probe-log-tail", 1L);
+        maps.computeIfAbsent("probe-log", name -> new HashMap<>()).put(0L, new byte[bytes]);
+        ProbeLog log = new ProbeLog(store(), KEYS, key -> {}, SCHEMA);
+        log.restore(partition -> {});
+
+        assertThatExceptionOfType(SuppressRestartsException.class)
+                .isThrownBy(log::peek)
+                .havingCause()
+                .withMessage(
+                        "The snapshot is damaged: state=probe-log, an entry is cut: bytes=%d.\n"
+                                + "Restore an earlier snapshot.",
+                        bytes);
     }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
@@ -226,7 +227,8 @@ final class DistributionDecision {
      *
      * @param state null or empty if the checkpoint has no state of the coordinator. If neither has
      *     any, the job did not measure this dimension, and facts are not partitioned by its key.
-     * @throws IllegalStateException if the state is damaged, or if a later release wrote it
+     * @throws SuppressRestartsException if the state is damaged, or if a later release wrote it; a
+     *     restart would meet that again
      */
     void restore(long checkpoint, byte @Nullable [] state) {
         packers.clear();
@@ -241,11 +243,19 @@ final class DistributionDecision {
             return;
         }
         if (state != null && state.length > 0) {
-            Distribution read = read(ByteBuffer.wrap(state));
+            Distribution read = readOrSuppressRestarts(state);
             restored = restored == null || restored == Distribution.MEASURED ? read : restored;
         }
         decided = restored == null ? Distribution.REPLICATED : restored;
         durableFrom = decided == Distribution.MEASURED ? NEVER : checkpoint;
+    }
+
+    private Distribution readOrSuppressRestarts(byte[] state) {
+        try {
+            return read(ByteBuffer.wrap(state));
+        } catch (IllegalStateException e) {
+            throw new SuppressRestartsException(e);
+        }
     }
 
     private Distribution read(ByteBuffer state) {

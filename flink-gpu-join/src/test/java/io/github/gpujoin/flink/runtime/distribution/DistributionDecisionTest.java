@@ -3,12 +3,13 @@
 package io.github.gpujoin.flink.runtime.distribution;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.flink.api.explain.Distribution;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.junit.jupiter.api.Test;
@@ -166,12 +167,23 @@ class DistributionDecisionTest {
     @ValueSource(ints = {1, 4, 7})
     void shouldRefuseACutStateByName(int length) {
         byte[] cut = Arrays.copyOf(decision.snapshot(CHECKPOINT), length);
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(() -> decision("dimension").restore(CHECKPOINT, cut))
+                .havingCause()
                 .withMessage(
                         "The snapshot is damaged: state=coordinator of the distribution, the state is"
                                 + " cut: bytes=%d.\nRestore an earlier snapshot.",
                         length);
+    }
+
+    @Test
+    void shouldSuppressRestartsIfTheDistributionIsUnknown() {
+        byte[] state = decision.snapshot(CHECKPOINT);
+        state[7] = 9;
+        assertThatExceptionOfType(SuppressRestartsException.class)
+                .isThrownBy(() -> decision.restore(CHECKPOINT, state))
+                .havingCause()
+                .withMessageContaining("the distribution is unknown: code=9");
     }
 
     @Test
@@ -224,8 +236,9 @@ class DistributionDecisionTest {
     void shouldRefuseAnUnknownFormat() {
         byte[] state = decision.snapshot(CHECKPOINT);
         state[3] = 9;
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(() -> decision.restore(CHECKPOINT, state))
+                .havingCause()
                 .withMessageContaining("format 9");
     }
 }
