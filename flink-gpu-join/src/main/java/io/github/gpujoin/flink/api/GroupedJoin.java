@@ -22,7 +22,8 @@ import org.apache.flink.types.Row;
  * <p>Each subtask holds up to 65,536 groups. When it is full, it emits them and starts anew, so
  * grouping pays if many facts share a group.
  *
- * <p>Methods other than {@code to...} change this builder and return it. Not thread-safe.
+ * <p>Methods other than {@code to...} change this builder and return it. After one of {@code
+ * to...}, they throw {@link IllegalStateException}. Not thread-safe.
  */
 @Experimental
 public final class GroupedJoin {
@@ -42,7 +43,7 @@ public final class GroupedJoin {
      * @return this builder
      */
     public GroupedJoin count(String name) {
-        grouping.sum(Objects.requireNonNull(name, "name"));
+        open("count").sum(Objects.requireNonNull(name, "name"));
         return this;
     }
 
@@ -54,8 +55,10 @@ public final class GroupedJoin {
      * @return this builder
      */
     public GroupedJoin sum(String column, String name) {
-        grouping.sum(
-                Objects.requireNonNull(name, "name"), Objects.requireNonNull(column, "column"));
+        open("sum")
+                .sum(
+                        Objects.requireNonNull(name, "name"),
+                        Objects.requireNonNull(column, "column"));
         return this;
     }
 
@@ -68,10 +71,11 @@ public final class GroupedJoin {
      * @return this builder
      */
     public GroupedJoin sumOfProduct(String first, String second, String name) {
-        grouping.sum(
-                Objects.requireNonNull(name, "name"),
-                Objects.requireNonNull(first, "first"),
-                Objects.requireNonNull(second, "second"));
+        open("sumOfProduct")
+                .sum(
+                        Objects.requireNonNull(name, "name"),
+                        Objects.requireNonNull(first, "first"),
+                        Objects.requireNonNull(second, "second"));
         return this;
     }
 
@@ -105,5 +109,10 @@ public final class GroupedJoin {
      */
     public SingleOutputStreamOperator<Row> toPartialRows() {
         return join.apply(grouping).toPartialGroups();
+    }
+
+    private Grouping open(String method) {
+        grouping.built().requireNotBuilt(method);
+        return grouping;
     }
 }

@@ -185,7 +185,8 @@ public final class PairJoin {
 
     /**
      * A join that lacks only the function for its results. Methods other than {@code apply} change
-     * this builder and return it. Not thread-safe.
+     * this builder and return it. After {@code apply}, they throw {@link IllegalStateException},
+     * except {@link #uid}. Not thread-safe.
      *
      * @param <B> build records
      * @param <P> probe records
@@ -205,7 +206,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> left() {
-            pipeline.kind(PairKind.LEFT);
+            open("left").kind(PairKind.LEFT);
             return this;
         }
 
@@ -217,7 +218,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> right() {
-            pipeline.kind(PairKind.RIGHT);
+            open("right").kind(PairKind.RIGHT);
             return this;
         }
 
@@ -227,7 +228,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> full() {
-            pipeline.kind(PairKind.FULL);
+            open("full").kind(PairKind.FULL);
             return this;
         }
 
@@ -237,7 +238,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> semi() {
-            pipeline.kind(PairKind.SEMI);
+            open("semi").kind(PairKind.SEMI);
             return this;
         }
 
@@ -247,7 +248,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> anti() {
-            pipeline.kind(PairKind.ANTI);
+            open("anti").kind(PairKind.ANTI);
             return this;
         }
 
@@ -257,7 +258,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> nullSafe() {
-            pipeline.nulls(KeyLayout.Nulls.MATCH_NULLS);
+            open("nullSafe").nulls(KeyLayout.Nulls.MATCH_NULLS);
             return this;
         }
 
@@ -271,7 +272,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> matching(JoinFunction<B, P, Boolean> condition) {
-            pipeline.condition(Objects.requireNonNull(condition, "condition"));
+            open("matching").condition(Objects.requireNonNull(condition, "condition"));
             return this;
         }
 
@@ -281,7 +282,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> replicated() {
-            pipeline.replicated();
+            open("replicated").replicated();
             return this;
         }
 
@@ -291,7 +292,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> partitioned() {
-            pipeline.partitioned();
+            open("partitioned").partitioned();
             return this;
         }
 
@@ -303,7 +304,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> expectedBytes(long bytes) {
-            pipeline.expectedBytes(bytes);
+            open("expectedBytes").expectedBytes(bytes);
             return this;
         }
 
@@ -317,7 +318,7 @@ public final class PairJoin {
          * @throws IllegalArgumentException if it is negative
          */
         public Keyed<B, P> buildGeneration(int generation) {
-            pipeline.buildGeneration(generation);
+            open("buildGeneration").buildGeneration(generation);
             return this;
         }
 
@@ -328,7 +329,7 @@ public final class PairJoin {
          * @return this builder
          */
         public Keyed<B, P> badRecords(Consumer<DataStream<BadRecord>> sink) {
-            pipeline.badRecords().user(Objects.requireNonNull(sink, "sink"));
+            open("badRecords").badRecords().user(Objects.requireNonNull(sink, "sink"));
             return this;
         }
 
@@ -385,6 +386,11 @@ public final class PairJoin {
             return pipeline.apply(
                     Objects.requireNonNull(function, "function"),
                     Objects.requireNonNull(type, "type"));
+        }
+
+        private PairJoinPipeline<B, P> open(String method) {
+            pipeline.built().requireNotBuilt(method);
+            return pipeline;
         }
     }
 }

@@ -55,7 +55,8 @@ import org.apache.flink.util.OutputTag;
  * #dimension}, then one of {@link #toRows}, {@link #toPojos}, {@link #toRecords}, {@link
  * #toChunks}, {@link #groupBy}. The order of calls does not matter, except that dimensions keep the
  * order in which they were added. Methods other than {@code to...} change this builder and return
- * it. Not thread-safe.
+ * it. After one of {@code to...}, they throw {@link IllegalStateException}, except {@link #uid}.
+ * Not thread-safe.
  *
  * @param <F> the facts as filters see them: records, or {@link RowView} for chunks
  */
@@ -104,7 +105,7 @@ public final class StarJoin<F> {
      * @return this builder
      */
     public StarJoin<F> where(FilterFunction<F> filter) {
-        facts.where(Objects.requireNonNull(filter, "filter"));
+        open("where").where(Objects.requireNonNull(filter, "filter"));
         return this;
     }
 
@@ -120,7 +121,7 @@ public final class StarJoin<F> {
      */
     public StarJoin<F> where(ColumnPredicate predicate) {
         Objects.requireNonNull(predicate, "predicate");
-        facts.where(predicate.column(), predicate.values());
+        open("where").where(predicate.column(), predicate.values());
         return this;
     }
 
@@ -132,7 +133,7 @@ public final class StarJoin<F> {
      * @return this builder
      */
     public StarJoin<F> select(String... columns) {
-        facts.select(Arguments.requireNoNull(columns, "columns"));
+        open("select").select(Arguments.requireNoNull(columns, "columns"));
         return this;
     }
 
@@ -148,6 +149,7 @@ public final class StarJoin<F> {
      */
     public <D> StarJoin<F> dimension(DataStream<D> dimension, Consumer<Dimension<D>> description) {
         Objects.requireNonNull(dimension, "dimension");
+        facts.built().requireNotBuilt("dimension");
         return add(JoinInput.records(nextName(), dimension), description);
     }
 
@@ -163,6 +165,7 @@ public final class StarJoin<F> {
     public StarJoin<F> dimensionChunks(
             DataStream<Chunk> dimension, Consumer<Dimension<RowView>> description) {
         Objects.requireNonNull(dimension, "dimension");
+        facts.built().requireNotBuilt("dimensionChunks");
         return add(JoinInput.chunks(nextName(), dimension), description);
     }
 
@@ -188,7 +191,7 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException if the time is out of range
      */
     public StarJoin<F> ttl(Duration ttl) {
-        facts.ttl(Objects.requireNonNull(ttl, "ttl"));
+        open("ttl").ttl(Objects.requireNonNull(ttl, "ttl"));
         return this;
     }
 
@@ -201,7 +204,9 @@ public final class StarJoin<F> {
      * @return this builder
      */
     public StarJoin<F> badRecords(Consumer<DataStream<BadRecord>> sink) {
-        badRecords.user(Objects.requireNonNull(sink, "sink"));
+        Objects.requireNonNull(sink, "sink");
+        facts.built().requireNotBuilt("badRecords");
+        badRecords.user(sink);
         return this;
     }
 
@@ -323,6 +328,11 @@ public final class StarJoin<F> {
      */
     public SingleOutputStreamOperator<Chunk> toChunks() {
         return pipeline().toChunks();
+    }
+
+    private JoinInput<F> open(String method) {
+        facts.built().requireNotBuilt(method);
+        return facts;
     }
 
     private StarJoinPipeline pipeline() {

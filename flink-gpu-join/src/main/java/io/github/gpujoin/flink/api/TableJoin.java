@@ -6,6 +6,7 @@ import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.PairKind;
+import io.github.gpujoin.flink.plan.BuiltJoin;
 import io.github.gpujoin.flink.plan.JoinUid;
 import io.github.gpujoin.flink.plan.JoinedTableRows;
 import io.github.gpujoin.flink.plan.TableInput;
@@ -56,7 +57,8 @@ import org.jspecify.annotations.Nullable;
  * attribute, as results of Flink's interval and temporal joins do. {@link #toTable(Schema)}
  * declares others.
  *
- * <p>Methods other than {@code toTable} change this builder and return it. Not thread-safe.
+ * <p>Methods other than {@code toTable} change this builder and return it. After {@code toTable},
+ * they throw {@link IllegalStateException}, except {@link #uid}. Not thread-safe.
  */
 @Experimental
 public final class TableJoin {
@@ -72,6 +74,7 @@ public final class TableJoin {
     private @Nullable Long expectedBytes;
     private @Nullable Long completeAtWatermark;
     private String uid = "gpu-join";
+    private final BuiltJoin built = new BuiltJoin();
 
     private TableJoin(StreamTableEnvironment tables, TableInput build, TableInput probe) {
         this.tables = tables;
@@ -166,6 +169,7 @@ public final class TableJoin {
      * @throws IllegalArgumentException if a table has no such column
      */
     public TableJoin on(String probeColumn, String buildColumn) {
+        built.requireNotBuilt("on");
         probe.requireColumn(Objects.requireNonNull(probeColumn, "probeColumn"), build);
         build.requireColumn(Objects.requireNonNull(buildColumn, "buildColumn"), probe);
         probe.addKey(probeColumn);
@@ -179,6 +183,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin nullSafe() {
+        built.requireNotBuilt("nullSafe");
         nullSafe = true;
         return this;
     }
@@ -189,6 +194,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin left() {
+        built.requireNotBuilt("left");
         kind = PairKind.LEFT;
         return this;
     }
@@ -200,6 +206,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin right() {
+        built.requireNotBuilt("right");
         kind = PairKind.RIGHT;
         return this;
     }
@@ -210,6 +217,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin full() {
+        built.requireNotBuilt("full");
         kind = PairKind.FULL;
         return this;
     }
@@ -220,6 +228,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin semi() {
+        built.requireNotBuilt("semi");
         kind = PairKind.SEMI;
         return this;
     }
@@ -230,6 +239,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin anti() {
+        built.requireNotBuilt("anti");
         kind = PairKind.ANTI;
         return this;
     }
@@ -243,6 +253,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin matching(JoinFunction<RowData, RowData, Boolean> condition) {
+        built.requireNotBuilt("matching");
         this.condition = Objects.requireNonNull(condition, "condition");
         return this;
     }
@@ -254,6 +265,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin replicated() {
+        built.requireNotBuilt("replicated");
         distribution = Distribution.REPLICATED;
         return this;
     }
@@ -264,6 +276,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin partitioned() {
+        built.requireNotBuilt("partitioned");
         distribution = Distribution.PARTITIONED;
         return this;
     }
@@ -275,6 +288,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin expectedBytes(long bytes) {
+        built.requireNotBuilt("expectedBytes");
         expectedBytes = bytes;
         return this;
     }
@@ -287,6 +301,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin completeAtWatermark(long watermark) {
+        built.requireNotBuilt("completeAtWatermark");
         completeAtWatermark = watermark;
         return this;
     }
@@ -298,6 +313,7 @@ public final class TableJoin {
      * @return this builder
      */
     public TableJoin badRecords(Consumer<DataStream<BadRecord>> sink) {
+        built.requireNotBuilt("badRecords");
         badRecords = Objects.requireNonNull(sink, "sink");
         return this;
     }
@@ -357,6 +373,12 @@ public final class TableJoin {
     }
 
     private DataStream<RowData> results() {
+        DataStream<RowData> results = join();
+        built.mark(JoinUid.of(uid));
+        return results;
+    }
+
+    private DataStream<RowData> join() {
         requireConsistent();
         RowType type = resultType();
         if (build.isChangelog()) {

@@ -25,6 +25,7 @@ public final class Grouping {
 
     private final List<Selection> columns = new ArrayList<>();
     private final List<NamedSum> sums = new ArrayList<>();
+    private final BuiltJoin built = new BuiltJoin();
 
     /**
      * Groups results by columns; without any, all results form one group.
@@ -35,6 +36,10 @@ public final class Grouping {
         for (String column : columns) {
             this.columns.add(Selection.parse(column));
         }
+    }
+
+    public BuiltJoin built() {
+        return built;
     }
 
     /**

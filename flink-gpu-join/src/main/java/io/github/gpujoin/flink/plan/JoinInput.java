@@ -90,6 +90,7 @@ public final class JoinInput<R> {
     private @Nullable FilterFunction<R> filter;
     private Duration ttl;
     private int generation;
+    private final BuiltJoin built = new BuiltJoin();
 
     /** Null if records are not changes. */
     private @Nullable MapFunction<R, RowKind> kindOfChange;
@@ -98,6 +99,11 @@ public final class JoinInput<R> {
         this.name = name;
         this.stream = Objects.requireNonNull(stream, name);
         this.chunks = chunks;
+    }
+
+    /** Returns the mark of the join whose facts the input is. */
+    public BuiltJoin built() {
+        return built;
     }
 
     public static <T> JoinInput<T> records(String name, DataStream<T> stream) {

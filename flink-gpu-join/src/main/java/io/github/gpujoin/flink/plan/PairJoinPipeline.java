@@ -54,6 +54,7 @@ public final class PairJoinPipeline<B, P> {
     private final KeySides<B, P, ?> keys;
     private JoinUid uid = DEFAULT_UID;
     private final BadRecordStreams badRecords = new BadRecordStreams();
+    private final BuiltJoin built = new BuiltJoin();
     private @Nullable Distribution distribution;
     private int generation;
     private long expectedBytes = Long.MAX_VALUE;
@@ -134,6 +135,10 @@ public final class PairJoinPipeline<B, P> {
     private static <T> RecordLayout<T> layout(DataStream<T> stream, SelectedKey<T, ?> key) {
         return RecordLayout.whole(
                 stream.getType(), key, stream.getExecutionConfig().getSerializerConfig());
+    }
+
+    public BuiltJoin built() {
+        return built;
     }
 
     public void uid(JoinUid uid) {
@@ -221,6 +226,7 @@ public final class PairJoinPipeline<B, P> {
         }
         topology.planChunks(kind.keepsUnmatchedBuild(), 1);
         Plan<B, P, R> plan = plan(env.clean(function));
+        built.mark(uid);
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,

@@ -51,6 +51,7 @@ public final class StarJoinPipeline {
 
     private static final int NONE = JoinExplanation.NONE;
 
+    private final JoinUid uid;
     private final JoinInput<?> facts;
     private final List<DimensionInput<?>> dimensions;
     private final JoinInputs sides;
@@ -80,6 +81,7 @@ public final class StarJoinPipeline {
             throw new IllegalArgumentException(
                     "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
         }
+        this.uid = uid;
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
         this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid, badRecords);
@@ -281,6 +283,10 @@ public final class StarJoinPipeline {
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
         topology.requireUnusedUid();
         dimensions.forEach(DimensionInput::markJoined);
+        facts.built().mark(uid);
+        if (grouping != null) {
+            grouping.built().mark(uid);
+        }
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = topology.onEdges(ChunkTypeInfo.ofDimensions(schemas));
         LateRowPolicy lateRows = lateRows();

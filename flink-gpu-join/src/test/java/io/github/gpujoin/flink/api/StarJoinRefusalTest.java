@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.api;
 
 import static io.github.gpujoin.flink.api.SalesData.environment;
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.JoinKind;
@@ -86,6 +87,74 @@ class StarJoinRefusalTest {
                         "Dimension 'buyer' was changed after its join was built. Configure it inside"
                                 + " .dimension(...).");
         assertThatThrownBy(() -> kept.get().semi()).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void shouldRejectChangesOfAJoinThatWasBuilt() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .dimension(data.customerStream(env), d -> d.on("customer", "id"))
+                        .uid("built");
+        star.select("quantity");
+        star.explain();
+        star.select("quantity").toRows();
+
+        assertThatThrownBy(() -> star.select("id"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Join 'built' was changed after it was built, by .select(...). Call"
+                                + " .select(...) before the method that returns the results.");
+        assertThatThrownBy(() -> star.where(sale -> true)).hasMessageContaining(".where(...)");
+        assertThatThrownBy(() -> star.ttl(Duration.ofHours(1))).hasMessageContaining(".ttl(...)");
+        assertThatThrownBy(() -> star.badRecords(bad -> {}))
+                .hasMessageContaining(".badRecords(...)");
+        assertThatThrownBy(() -> star.dimension(data.productStream(env), d -> {}))
+                .hasMessageContaining(".dimension(...)");
+        assertThat(star.uid("again").toRows()).isNotNull();
+    }
+
+    @Test
+    void shouldRejectChangesOfAGroupedJoinThatWasBuilt() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .dimension(data.customerStream(env), d -> d.on("customer", "id"));
+        GroupedJoin grouped = star.groupBy();
+        grouped.count("n").toPartialRows();
+
+        assertThatThrownBy(() -> grouped.count("m"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageStartingWith(
+                        "Join 'star-join' was changed after it was built, by .count(");
+        assertThatThrownBy(() -> grouped.sum("quantity", "s")).hasMessageContaining(".sum(...)");
+        assertThatThrownBy(() -> grouped.sumOfProduct("quantity", "quantity", "p"))
+                .hasMessageContaining(".sumOfProduct(...)");
+        assertThatThrownBy(() -> star.where(sale -> true)).hasMessageContaining(".where(...)");
+    }
+
+    @Test
+    void shouldRejectChangesOfAPairJoinThatWasBuilt() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        PairJoin.Keyed<Customer, Sale> pair =
+                PairJoin.build(data.customerStream(env))
+                        .probe(data.saleStream(env))
+                        .where(customer -> customer.id)
+                        .equalTo(sale -> sale.customer)
+                        .uid("pair");
+        pair.left().apply((customer, sale) -> sale, TypeInformation.of(Sale.class));
+
+        assertThatThrownBy(pair::full)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Join 'pair' was changed after it was built, by .full(...). Call .full(...)"
+                                + " before the method that returns the results.");
+        assertThatThrownBy(() -> pair.matching((customer, sale) -> true))
+                .hasMessageContaining(".matching(...)");
+        assertThatThrownBy(() -> pair.expectedBytes(1)).hasMessageContaining(".expectedBytes(");
     }
 
     @ParameterizedTest

@@ -31,6 +31,26 @@ class TableJoinRefusalTest {
     }
 
     @Test
+    void shouldRefuseChangesOfAJoinThatWasBuilt() {
+        StreamTableEnvironment tables = streams(KeyType.INT, KeyType.INT, 1);
+        TableJoin join =
+                TableJoin.in(tables)
+                        .build(tables.from("b"))
+                        .probe(tables.from("p"))
+                        .on("pk", "bk")
+                        .uid("built");
+        join.toTable();
+
+        assertThatThrownBy(join::left)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Join 'built' was changed after it was built, by .left(...). Call .left(...)"
+                                + " before the method that returns the results.");
+        assertThatThrownBy(() -> join.on("pk", "bk")).hasMessageContaining(".on(...)");
+        assertThatThrownBy(join::partitioned).hasMessageContaining(".partitioned(...)");
+    }
+
+    @Test
     void shouldRefuseUnsupportedChangelogs() {
         StreamTableEnvironment tables = streams(KeyType.INT, KeyType.STRING, 1);
         Table counts = tables.sqlQuery("SELECT bk, COUNT(*) AS c FROM b GROUP BY bk");
