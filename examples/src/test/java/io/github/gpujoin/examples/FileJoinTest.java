@@ -125,7 +125,7 @@ class FileJoinTest extends CommandScenario {
     @CsvSource(
             delimiter = ';',
             value = {
-                "k,k\\n1,2\\n; k,p\\n1,2\\n; column names of a file must differ: file=",
+                "k,k\\n1,2\\n; k,p\\n1,2\\n; Two columns of a CSV file have the same name. Rename one: file=",
                 "a,b\\n1,2\\n; k,p\\n1,2\\n; Unknown key column. Choose one of the columns of the file: file=",
                 "''; k,p\\n1,2\\n; CSV file without a header line. Add one: file=",
                 "k,b\\n1,2\\n; k,p\\n1,2\\n3\\n; line=3, expected 2 fields, found 1",

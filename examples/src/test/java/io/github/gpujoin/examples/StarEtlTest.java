@@ -66,7 +66,7 @@ class StarEtlTest extends CommandScenario {
     @CsvSource(
             delimiter = ';',
             value = {
-                "--query 9.9; there is no such query: query=9.9",
+                "--query 9.9; Unknown query: query=9.9. Use all or one of 1.1,",
                 "--engine abacus; Invalid value for option '--engine'",
                 "--state paper; Invalid value for option '--state'",
                 "--parallelism 0; Invalid --parallelism: 0. Use 1 to 128.",

@@ -3,6 +3,7 @@
 package io.github.gpujoin.examples.csv;
 
 import io.github.gpujoin.examples.run.Cli.UserError;
+import io.github.gpujoin.examples.tbl.MalformedLineException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -38,13 +39,16 @@ public record CsvHeader(String file, List<String> columns) {
             }
             columns = Arrays.stream(first).map(name -> name == null ? "" : name).toList();
         } catch (IOException e) {
-            throw new UserError(e.getMessage());
+            throw unreadable(file, e);
         }
         Set<String> seen = new HashSet<>();
         for (String column : columns) {
             if (!seen.add(column)) {
                 throw new UserError(
-                        "column names of a file must differ: file=" + file + ", column=" + column);
+                        "Two columns of a CSV file have the same name. Rename one: file="
+                                + file
+                                + ", column="
+                                + column);
             }
         }
         return new CsvHeader(file.toString(), columns);
@@ -67,8 +71,18 @@ public record CsvHeader(String file, List<String> columns) {
             }
             return true;
         } catch (IOException e) {
-            throw new UserError(e.getMessage());
+            throw unreadable(file, e);
         }
+    }
+
+    private static UserError unreadable(Object file, IOException cause) {
+        return new UserError(
+                cause instanceof MalformedLineException
+                        ? cause.getMessage()
+                        : "Reading a CSV file failed. Check the file and its disk: file="
+                                + file
+                                + ", cause="
+                                + cause);
     }
 
     private static boolean isIntegerOrNull(String key) {

@@ -32,7 +32,9 @@ public final class DataFiles {
             throws IOException {
         if (!(scaleFactor > 0) || scaleFactor > 100_000) {
             throw new IllegalArgumentException(
-                    "the scale factor is above 0 and at most 100000: scaleFactor=" + scaleFactor);
+                    "Scale factor out of range: scaleFactor="
+                            + scaleFactor
+                            + ". Use a number above 0 and at most 100000.");
         }
         Files.createDirectories(directory);
         TableGenerator generator = benchmark.generator(scaleFactor);

@@ -55,7 +55,7 @@ final class SsbGenerator implements TableGenerator {
             case "lineorder" -> writeLineorders(out, random);
             default ->
                     throw new IllegalArgumentException(
-                            "no table of the benchmark: name=" + table.name());
+                            "Table is not of the star schema benchmark: table=" + table.name());
         }
     }
 

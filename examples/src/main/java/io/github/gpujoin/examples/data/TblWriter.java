@@ -26,7 +26,8 @@ final class TblWriter implements AutoCloseable {
     TblWriter field(String text) throws IOException {
         if (text.length() >= LONGEST_FIELD_BYTES) {
             throw new IllegalArgumentException(
-                    "a generated field is short: length=" + text.length());
+                    "Generated field is too long: length=%d, max=%d"
+                            .formatted(text.length(), LONGEST_FIELD_BYTES - 1));
         }
         flushWhenFull();
         for (int i = 0; i < text.length(); i++) {
@@ -63,7 +64,8 @@ final class TblWriter implements AutoCloseable {
         flushWhenFull();
         if (bytes.length > LONGEST_FIELD_BYTES) {
             throw new IllegalArgumentException(
-                    "a generated line is short: lengthBytes=" + bytes.length);
+                    "Generated line is too long: lengthBytes=%d, maxBytes=%d"
+                            .formatted(bytes.length, LONGEST_FIELD_BYTES));
         }
         System.arraycopy(bytes, 0, buffer, used, bytes.length);
         used += bytes.length;

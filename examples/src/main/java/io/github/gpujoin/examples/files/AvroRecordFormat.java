@@ -101,11 +101,8 @@ final class AvroRecordFormat implements RecordFormat {
     private static void requireHeld(RowType.RowField column) {
         if (NO_VALUES.contains(column.getType().getTypeRoot())) {
             throw new IllegalArgumentException(
-                    "Type of an Avro field is not supported. Columns are numbers, booleans, text, enums,"
-                            + " bytes, fixed, logical types of these, and unions of one with null: field="
-                            + column.getName()
-                            + ", type="
-                            + column.getType());
+                    "Type of an Avro field is not supported: field=%s, type=%s.\nUse a number, boolean, text, enum, bytes, fixed, a logical type of these, or a union of one with null."
+                            .formatted(column.getName(), column.getType()));
         }
         if (column.getType().is(LogicalTypeRoot.TIME_WITHOUT_TIME_ZONE)
                 && LogicalTypeChecks.getPrecision(column.getType()) > ROW_TIME_DIGITS) {

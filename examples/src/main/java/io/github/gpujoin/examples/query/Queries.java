@@ -34,10 +34,13 @@ public final class Queries {
         List<Query> found = ALL.stream().filter(query -> query.name().equals(name)).toList();
         if (found.isEmpty()) {
             throw new IllegalArgumentException(
-                    "there is no such query: query="
-                            + name
-                            + ", queries=all, "
-                            + ALL.stream().map(Query::name).collect(Collectors.joining(", ")));
+                    "Unknown query: query=%s. Use %s or one of %s."
+                            .formatted(
+                                    name,
+                                    ALL_OF_SSB,
+                                    ALL.stream()
+                                            .map(Query::name)
+                                            .collect(Collectors.joining(", "))));
         }
         return found;
     }

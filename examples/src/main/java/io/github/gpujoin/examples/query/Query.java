@@ -52,7 +52,7 @@ public record Query(
         try (InputStream in = Query.class.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalStateException(
-                        "every query has its text beside it: resource=" + resource);
+                        "Query lacks its SQL text: query=" + name + ", resource=" + resource);
             }
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {

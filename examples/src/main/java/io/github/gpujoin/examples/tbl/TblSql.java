@@ -13,7 +13,7 @@ public final class TblSql {
     /**
      * Returns a query of all rows and columns of a table, in DuckDB's SQL.
      *
-     * @param directory of the {@code .tbl} files; its path has no single quote
+     * @param directory of the {@code .tbl} files
      * @param trailingBar whether lines have a bar after their last field, as generators write them
      */
     public static String select(TblTable table, Path directory, boolean trailingBar) {
@@ -26,7 +26,7 @@ public final class TblSql {
         return "select "
                 + values
                 + " from read_csv('"
-                + directory.resolve(table.fileName())
+                + directory.resolve(table.fileName()).toString().replace("'", "''")
                 + "', delim = '|', header = false, auto_detect = false, quote = '', escape = '',"
                 + " columns = {"
                 + fields

@@ -47,13 +47,14 @@ public record TblTable(String name, List<TblColumn> columns) implements Serializ
             Set<String> columnNames =
                     columns.stream().map(TblColumn::name).collect(Collectors.toSet());
             throw new IllegalArgumentException(
-                    "no such column: table="
-                            + name
-                            + ", columns="
-                            + wanted.stream()
-                                    .filter(n -> !columnNames.contains(n))
-                                    .sorted()
-                                    .toList());
+                    "Table '%s' lacks columns: missing=%s. Use some of %s."
+                            .formatted(
+                                    name,
+                                    wanted.stream()
+                                            .filter(n -> !columnNames.contains(n))
+                                            .sorted()
+                                            .toList(),
+                                    columns.stream().map(TblColumn::name).toList()));
         }
         return ChunkSchema.of(projected);
     }

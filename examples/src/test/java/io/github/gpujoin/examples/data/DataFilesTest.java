@@ -120,7 +120,9 @@ class DataFilesTest {
     @Test
     void shouldRefuseAScaleFactorThatIsNotPositive() {
         assertThatThrownBy(() -> make(directory, 0))
-                .hasMessage("the scale factor is above 0 and at most 100000: scaleFactor=0.0");
+                .hasMessage(
+                        "Scale factor out of range: scaleFactor=0.0. Use a number above 0 and at most"
+                                + " 100000.");
         assertThatThrownBy(() -> make(directory, Double.NaN)).hasMessageContaining("NaN");
     }
 

@@ -187,7 +187,9 @@ class TblFormatTest {
     @Test
     void shouldRefuseAColumnThatTheTableDoesNotHave() {
         assertThatThrownBy(() -> TABLE.project("key", "colour"))
-                .hasMessage("no such column: table=sample, columns=[colour]");
+                .hasMessage(
+                        "Table 'sample' lacks columns: missing=[colour]. Use some of [key, text, count,"
+                                + " price, day].");
     }
 
     private Path write(String bar, String end, boolean lastEnd) throws IOException {
