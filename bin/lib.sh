@@ -52,7 +52,7 @@ need_command() {
 need_java() {
   if [[ -n ${JAVA_HOME:-} ]]; then
     JAVA=$JAVA_HOME/bin/java
-    [[ -x $JAVA && -x ${JAVA}c ]] || fail "JAVA_HOME is no JDK: JAVA_HOME=$JAVA_HOME"
+    [[ -x $JAVA && -x ${JAVA}c ]] || fail "JAVA_HOME is no JDK: JAVA_HOME=$JAVA_HOME (set it to a JDK 17, or unset it)"
   else
     need_command javac openjdk-17-jdk-headless
     JAVA=$(command -v java)
@@ -60,7 +60,7 @@ need_java() {
   local version
   version=$("$JAVA" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
   [[ ${version:-0} -ge 17 ]] ||
-    fail "Java 17 or later is needed: found=${version:-unknown}, java=$JAVA (set JAVA_HOME to a JDK 17)"
+    fail "Java is older than 17: found=${version:-unknown}, java=$JAVA (set JAVA_HOME to a JDK 17)"
 }
 
 need_maven() {
@@ -157,7 +157,7 @@ build() {
   started=$(mktemp)
   maven -q package -DskipTests -Dspotless.check.skip -Dcyclonedx.skip -pl "$module" -am >&2 ||
     { rm -f "$started"; fail "the build failed: module=$module (see Maven's message above)"; }
-  [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file"
+  [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file (run mvn clean, then this command again)"
   # The stamp carries the time at which the build began: an edit made meanwhile is built next time.
   mv "$started" "$ROOT/$module/target/built"
   unlock_build
