@@ -66,24 +66,4 @@ public record HybridOptions(
                 DEFAULT_WINDOW_ROWS,
                 DEFAULT_MEMORY_WAIT_NS);
     }
-
-    HybridOptions withWindowRows(long windowRows) {
-        return new HybridOptions(
-                partitionedDimension,
-                firstPartition,
-                partitionCount,
-                partitionGroupCount,
-                windowRows,
-                memoryWaitNs);
-    }
-
-    HybridOptions withMemoryWaitNs(long memoryWaitNs) {
-        return new HybridOptions(
-                partitionedDimension,
-                firstPartition,
-                partitionCount,
-                partitionGroupCount,
-                windowRows,
-                memoryWaitNs);
-    }
 }

@@ -9,17 +9,23 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.testing.EngineRun;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.hybrid.testing.FailingDevice;
+import io.github.gpujoin.hybrid.testing.FullDevice;
+import io.github.gpujoin.hybrid.testing.HybridScenario;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
+import io.github.gpujoin.hybrid.testing.MemoryLog;
+import io.github.gpujoin.hybrid.testing.PartitionedStar;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -106,7 +112,7 @@ class HybridDeviceFailureTest extends HybridScenario {
             try (HybridJoinEngine engine =
                     new HybridJoinEngine(
                             star.spec(),
-                            star.options(1, 2_000).withMemoryWaitNs(0),
+                            star.options(1, 2_000, 0),
                             new FailingDevice(60),
                             host,
                             star.log(),

@@ -5,6 +5,7 @@ package io.github.gpujoin.hybrid;
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
 
 /** The device has room for everything. */
 class HybridOnDeviceConformanceTest extends JoinEngineConformance {

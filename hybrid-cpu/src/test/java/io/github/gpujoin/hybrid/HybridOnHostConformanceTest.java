@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
 
 /** The device has room for nothing. */
 class HybridOnHostConformanceTest extends JoinEngineConformance {

@@ -4,6 +4,8 @@ package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.JoinEngineConformance;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.hybrid.testing.CrampedEngines;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
 
 /**
  * Conformance if all build rows are spilled: temporary tables are built from the log for each probe

@@ -5,11 +5,15 @@ package io.github.gpujoin.hybrid;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.testing.EngineRun;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.hybrid.testing.CrampedEngines;
+import io.github.gpujoin.hybrid.testing.HybridScenario;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
+import io.github.gpujoin.hybrid.testing.PartitionedStar;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -45,7 +49,7 @@ class HybridSpilledProbeTest extends HybridScenario {
         HybridJoinEngine engine =
                 new HybridJoinEngine(
                         star.spec(),
-                        star.options(16, 1 << 20).withMemoryWaitNs(memoryWaitNs),
+                        star.options(16, 1 << 20, memoryWaitNs),
                         null,
                         LoggedHybrid.factory(spec -> new CpuJoinEngine(spec, host)),
                         star.log(),

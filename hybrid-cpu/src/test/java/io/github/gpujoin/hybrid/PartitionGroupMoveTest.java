@@ -5,6 +5,7 @@ package io.github.gpujoin.hybrid;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.gpujoin.hybrid.testing.MemoryLog;
 import org.junit.jupiter.api.Test;
 
 class PartitionGroupMoveTest {

@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.testing.EngineRun;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;

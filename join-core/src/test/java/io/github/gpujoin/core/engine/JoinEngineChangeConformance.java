@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.engine;
 
-import static io.github.gpujoin.core.engine.SmallStars.FACTS;
-import static io.github.gpujoin.core.engine.SmallStars.longFacts;
+import static io.github.gpujoin.core.engine.testing.SmallStars.FACTS;
+import static io.github.gpujoin.core.engine.testing.SmallStars.longFacts;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.engine.testing.EngineRun;
+import io.github.gpujoin.core.engine.testing.NestedLoopJoin;
+import io.github.gpujoin.core.engine.testing.RandomJoinData.BuildChunk;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -2,19 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.engine;
 
-import static io.github.gpujoin.core.engine.SmallStars.FACTS;
-import static io.github.gpujoin.core.engine.SmallStars.dimension;
-import static io.github.gpujoin.core.engine.SmallStars.longFacts;
-import static io.github.gpujoin.core.engine.SmallStars.star;
+import static io.github.gpujoin.core.engine.testing.SmallStars.FACTS;
+import static io.github.gpujoin.core.engine.testing.SmallStars.dimension;
+import static io.github.gpujoin.core.engine.testing.SmallStars.longFacts;
+import static io.github.gpujoin.core.engine.testing.SmallStars.star;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
-import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.engine.testing.EngineRun;
+import io.github.gpujoin.core.engine.testing.NestedLoopJoin;
+import io.github.gpujoin.core.engine.testing.RandomJoinData;
+import io.github.gpujoin.core.engine.testing.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.engine.testing.ResultRow;
+import io.github.gpujoin.core.engine.testing.ResultRows;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

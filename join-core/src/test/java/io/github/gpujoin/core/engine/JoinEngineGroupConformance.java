@@ -5,12 +5,15 @@ package io.github.gpujoin.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.github.gpujoin.core.engine.RandomJoinData.BuildChunk;
+import io.github.gpujoin.core.engine.testing.EngineRun;
+import io.github.gpujoin.core.engine.testing.NestedLoopJoin;
+import io.github.gpujoin.core.engine.testing.RandomJoinData;
+import io.github.gpujoin.core.engine.testing.RandomJoinData.BuildChunk;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -4,6 +4,7 @@ package io.github.gpujoin.core.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.nio.ByteBuffer;
@@ -15,19 +16,6 @@ import org.junit.jupiter.api.Test;
 class ChunkChecksumTest {
 
     private static final long GOLDEN = 3810386942110489946L;
-
-    /** Computes the checksum word by word from its definition. */
-    static long byDefinition(byte[] chunk) {
-        ByteBuffer buffer = ChunkSamples.littleEndian(chunk);
-        long sum = 0;
-        for (int number = 1; number <= chunk.length / 8; number++) {
-            int offset = 8 * (number - 1);
-            long word = offset == ChunkDescriptor.CHECKSUM_OFFSET ? 0 : buffer.getLong(offset);
-            long mixed = (word ^ (number * 0x9E3779B97F4A7C15L)) * 0xD6E8FEB86659FD93L;
-            sum += mixed ^ (mixed >>> 32);
-        }
-        return sum;
-    }
 
     private static byte[] randomBytes(long seed, int length) {
         byte[] bytes = new byte[length];
@@ -43,7 +31,7 @@ class ChunkChecksumTest {
     void shouldSumEveryWordMixedWithItsPosition(RepetitionInfo repetition) {
         int seed = repetition.getCurrentRepetition();
         byte[] bytes = randomBytes(seed, 64 + 8 * (seed - 1));
-        assertThat(checksum(bytes)).isEqualTo(byDefinition(bytes));
+        assertThat(checksum(bytes)).isEqualTo(ChunkSamples.checksum(bytes));
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.github.gpujoin.core.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

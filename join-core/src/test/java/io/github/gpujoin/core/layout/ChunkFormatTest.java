@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.function.Consumer;

@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.layout;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;

@@ -4,6 +4,8 @@ package io.github.gpujoin.core.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;

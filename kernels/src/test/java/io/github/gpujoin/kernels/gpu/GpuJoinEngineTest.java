@@ -5,14 +5,14 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.testing.EngineRun;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.rdma.session.ReaderState;
 import io.github.gpujoin.rdma.session.WriterSession;
 import io.github.gpujoin.rdma.session.WriterState;
+import io.github.gpujoin.rdma.transport.testing.ProcessPeer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.rdma.transport.OwnedResources;
 import io.github.gpujoin.rdma.transport.TransportException;
+import io.github.gpujoin.rdma.transport.disni.testing.CopiedRings;
 import io.github.gpujoin.rdma.verbs.GpuMemory;
 import io.github.gpujoin.rdma.verbs.GpuWriteVisibility;
 import io.github.gpujoin.rdma.verbs.QueuePair;

@@ -1,7 +1,15 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.FactFilter;
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ValueRanges;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -11,19 +19,19 @@ import java.util.List;
 import java.util.Random;
 
 /** Random filters and aggregations over a join's columns. */
-final class SpecGenerator {
+public final class SpecGenerator {
 
     private final RandomJoinData data;
     private final JoinSpec spec;
     private final Random random;
 
-    SpecGenerator(RandomJoinData data, Random random) {
+    public SpecGenerator(RandomJoinData data, Random random) {
         this.data = data;
         this.spec = data.spec();
         this.random = random;
     }
 
-    RandomJoinData filtered() {
+    public RandomJoinData filtered() {
         List<FactFilter> filters = new ArrayList<>();
         for (int i = random.nextInt(1, 4); i > 0; i--) {
             List<Integer> integers = integers(spec.factSchema());
@@ -39,7 +47,7 @@ final class SpecGenerator {
                         spec.nullKeysColumn()));
     }
 
-    RandomJoinData aggregated() {
+    public RandomJoinData aggregated() {
         List<JoinColumn> columns = joinColumns();
         List<JoinColumn> groups = new ArrayList<>();
         for (int i = random.nextInt(Aggregation.MAX_GROUP_COLUMNS + 1); i > 0; i--) {

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport.disni;
+package io.github.gpujoin.rdma.transport.disni.testing;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.DeviceRing;
+import io.github.gpujoin.rdma.transport.disni.GpuTargets;
 import java.util.function.Consumer;
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
 import java.util.Comparator;
 

@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -62,7 +65,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
     /**
      * Like {@link #small(long)} with some kinds. Null keys occur only if unmatched facts are kept.
      */
-    static RandomJoinData small(long seed, Set<JoinKind> kinds) {
+    public static RandomJoinData small(long seed, Set<JoinKind> kinds) {
         return new Generator(seed, kinds, 12, 40, 12).generate();
     }
 
@@ -74,7 +77,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
     /**
      * Like {@link #large(long)} with some kinds. Null keys occur only if unmatched facts are kept.
      */
-    static RandomJoinData large(long seed, Set<JoinKind> kinds) {
+    public static RandomJoinData large(long seed, Set<JoinKind> kinds) {
         return new Generator(seed, kinds, 4_000, 20_000, 3_000).generate();
     }
 
@@ -90,7 +93,7 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         return new SpecGenerator(data, random).aggregated();
     }
 
-    RandomJoinData with(JoinSpec other) {
+    public RandomJoinData with(JoinSpec other) {
         return new RandomJoinData(other, builds, probes);
     }
 

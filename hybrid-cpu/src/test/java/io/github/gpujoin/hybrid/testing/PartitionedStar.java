@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultRow;
+import io.github.gpujoin.core.engine.testing.EngineRun;
+import io.github.gpujoin.core.engine.testing.ResultRow;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -18,21 +18,22 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.core.layout.TestChunks;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.hybrid.HybridOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 
 /** Random data of a small replicated dimension, a large partitioned one, and facts. */
-final class PartitionedStar {
+public final class PartitionedStar {
 
-    static final int PARTITIONS = 32;
-    static final int FIRST_PARTITION = 64;
+    public static final int PARTITIONS = 32;
+    public static final int FIRST_PARTITION = 64;
     private static final int ALL_PARTITIONS = 128;
     private static final int REPLICATED = 0;
-    static final int PARTITIONED = 1;
+    public static final int PARTITIONED = 1;
     private static final int REPLICATED_KEYS = 50;
     private static final int CHUNK_ROWS = 128;
 
@@ -45,7 +46,7 @@ final class PartitionedStar {
     /**
      * @param keys of the partitioned dimension; about a quarter have two rows
      */
-    PartitionedStar(long seed, int keys, JoinKind kind, boolean aggregates) {
+    public PartitionedStar(long seed, int keys, JoinKind kind, boolean aggregates) {
         this.random = new Random(seed);
         this.keys = keys;
         this.spec = spec(kind, aggregates);
@@ -111,7 +112,7 @@ final class PartitionedStar {
      * Adds fact chunks of random partitions from {@code fromPartition} to {@code toPartition}
      * (exclusive), relative to the first one.
      */
-    PartitionedStar probe(int chunks, int fromPartition, int toPartition) {
+    public PartitionedStar probe(int chunks, int fromPartition, int toPartition) {
         for (int i = 0; i < chunks; i++) {
             int partition = fromPartition + random.nextInt(toPartition - fromPartition);
             List<Object[]> rows = new ArrayList<>();
@@ -127,7 +128,7 @@ final class PartitionedStar {
     }
 
     /** Adds fact chunks with rows of many partitions. */
-    PartitionedStar probeManyPartitions(int chunks) {
+    public PartitionedStar probeManyPartitions(int chunks) {
         for (int i = 0; i < chunks; i++) {
             ChunkBuilder builder = new ChunkBuilder(spec.factSchema(), 64 * CHUNK_ROWS);
             while (builder.rowCount() < CHUNK_ROWS) {
@@ -161,34 +162,41 @@ final class PartitionedStar {
         return builder.seal(dimension, FIRST_PARTITION + partition, 0, 0);
     }
 
-    JoinSpec spec() {
+    public JoinSpec spec() {
         return spec;
     }
 
-    List<Chunk> probes() {
+    public List<Chunk> probes() {
         return probes;
     }
 
     /** Returns all build chunks, as an operator stores them. */
-    MemoryLog log() {
+    public MemoryLog log() {
         MemoryLog log = new MemoryLog(PARTITIONED);
         builds.forEach(chunk -> log.add(chunk.dimension(), chunk));
         return log;
     }
 
-    HybridOptions options(int groupCount, long windowRows) {
-        return new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, groupCount)
-                .withWindowRows(windowRows);
+    /** Returns options with the default wait for memory. */
+    public HybridOptions options(int groupCount, long windowRows) {
+        HybridOptions defaults =
+                new HybridOptions(PARTITIONED, FIRST_PARTITION, PARTITIONS, groupCount);
+        return options(groupCount, windowRows, defaults.memoryWaitNs());
+    }
+
+    public HybridOptions options(int groupCount, long windowRows, long memoryWaitNs) {
+        return new HybridOptions(
+                PARTITIONED, FIRST_PARTITION, PARTITIONS, groupCount, windowRows, memoryWaitNs);
     }
 
     /** Submits all build chunks. */
-    void load(JoinEngine engine) {
+    public void load(JoinEngine engine) {
         builds.forEach(chunk -> engine.submitBuild(chunk.dimension(), chunk));
         engine.finishBuild();
     }
 
     /** Returns the sorted results of the reference engine, for each probe chunk. */
-    List<List<ResultRow>> expected() {
+    public List<List<ResultRow>> expected() {
         try (JoinEngine reference = new ReferenceJoinEngineFactory().create(spec)) {
             load(reference);
             EngineRun run = new EngineRun(reference);
@@ -198,7 +206,7 @@ final class PartitionedStar {
         }
     }
 
-    EngineRun aggregatedBy(JoinEngine engine) {
+    public EngineRun aggregatedBy(JoinEngine engine) {
         EngineRun run = new EngineRun(engine);
         probes.forEach(probe -> run.submit(probe, 0));
         run.drain();

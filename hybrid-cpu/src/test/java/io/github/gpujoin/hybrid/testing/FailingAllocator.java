@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.Region;
 
 /** Refuses one allocation and grants all others. */
-final class FailingAllocator implements Allocator {
+public final class FailingAllocator implements Allocator {
 
     private final Allocator inner;
     private final int failing;
@@ -16,12 +16,12 @@ final class FailingAllocator implements Allocator {
     /**
      * @param failing number of the allocation to refuse, from 1; 0 for none
      */
-    FailingAllocator(Allocator inner, int failing) {
+    public FailingAllocator(Allocator inner, int failing) {
         this.inner = inner;
         this.failing = failing;
     }
 
-    boolean hasFailed() {
+    public boolean hasFailed() {
         return failing > 0 && allocations >= failing;
     }
 

@@ -1,7 +1,14 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.FactFilter;
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -24,19 +31,19 @@ public final class NestedLoopJoin {
     }
 
     /** A row of a chunk. */
-    private record Place(Chunk chunk, int row) {
+    private record RowPosition(Chunk chunk, int row) {
         long value(int column) {
             return chunk.getLong(column, row);
         }
     }
 
-    private static final Place NO_MATCH = new Place(null, -1);
+    private static final RowPosition NO_MATCH = new RowPosition(null, -1);
 
     /** Returns all results of the chunk, sorted. */
     public List<ResultRow> join(Chunk probe) {
         List<ResultRow> rows = new ArrayList<>();
         for (int row = 0; row < probe.rowCount(); row++) {
-            for (List<Place> matches : matches(new Place(probe, row))) {
+            for (List<RowPosition> matches : matches(new RowPosition(probe, row))) {
                 StringBuilder payload = new StringBuilder();
                 for (int d = 0; d < matches.size(); d++) {
                     payload.append(payload(spec.dimensions().get(d), matches.get(d)));
@@ -54,8 +61,8 @@ public final class NestedLoopJoin {
         Map<List<Long>, List<Long>> groups = new HashMap<>();
         for (Chunk probe : probes) {
             for (int row = 0; row < probe.rowCount(); row++) {
-                Place fact = new Place(probe, row);
-                for (List<Place> matches : matches(fact)) {
+                RowPosition fact = new RowPosition(probe, row);
+                for (List<RowPosition> matches : matches(fact)) {
                     List<Long> group = new ArrayList<>();
                     aggregation.groupColumns().forEach(c -> group.add(value(c, fact, matches)));
                     List<Long> summands = new ArrayList<>();
@@ -73,12 +80,12 @@ public final class NestedLoopJoin {
         return groups;
     }
 
-    private static long value(JoinColumn column, Place fact, List<Place> matches) {
+    private static long value(JoinColumn column, RowPosition fact, List<RowPosition> matches) {
         return (column.isFact() ? fact : matches.get(column.side())).value(column.column());
     }
 
     /** Adds two lists value by value. */
-    static List<Long> sums(List<Long> left, List<Long> right) {
+    public static List<Long> sums(List<Long> left, List<Long> right) {
         List<Long> sums = new ArrayList<>();
         for (int i = 0; i < left.size(); i++) {
             sums.add(left.get(i) + right.get(i));
@@ -87,31 +94,31 @@ public final class NestedLoopJoin {
     }
 
     /** Returns all combinations of a fact's matches, one of each dimension. */
-    private List<List<Place>> matches(Place fact) {
+    private List<List<RowPosition>> matches(RowPosition fact) {
         for (FactFilter filter : spec.filters()) {
             if (!filter.values().contains(fact.value(filter.column()))) {
                 return List.of();
             }
         }
-        List<List<Place>> combinations = List.of(List.of());
+        List<List<RowPosition>> combinations = List.of(List.of());
         for (int d = 0; d < spec.dimensions().size(); d++) {
             combinations = crossed(combinations, matches(d, fact));
         }
         return combinations;
     }
 
-    private List<Place> matches(int dimension, Place fact) {
+    private List<RowPosition> matches(int dimension, RowPosition fact) {
         DimensionSpec side = spec.dimensions().get(dimension);
         long key = fact.value(side.factKeyColumn());
         boolean isNull =
                 spec.hasNullKeys() && (fact.value(spec.nullKeysColumn()) & 1L << dimension) != 0;
-        List<Place> matches = new ArrayList<>();
+        List<RowPosition> matches = new ArrayList<>();
         for (RandomJoinData.BuildChunk build : builds) {
             for (int row = 0; row < build.chunk().rowCount(); row++) {
                 if (build.dimension() == dimension
                         && !isNull
                         && build.chunk().getLong(side.keyColumn(), row) == key) {
-                    matches.add(new Place(build.chunk(), row));
+                    matches.add(new RowPosition(build.chunk(), row));
                 }
             }
         }
@@ -123,12 +130,12 @@ public final class NestedLoopJoin {
         };
     }
 
-    private static String payload(DimensionSpec side, Place place) {
-        if (place == NO_MATCH && side.kind() == JoinKind.LEFT) {
+    private static String payload(DimensionSpec side, RowPosition position) {
+        if (position == NO_MATCH && side.kind() == JoinKind.LEFT) {
             return ResultRows.unmatched(side.payloadColumns().size());
         }
-        Chunk chunk = place.chunk();
-        int row = place.row();
+        Chunk chunk = position.chunk();
+        int row = position.row();
         List<Long> bits = new ArrayList<>();
         for (int column : side.payloadColumns()) {
             bits.add(
@@ -155,11 +162,12 @@ public final class NestedLoopJoin {
         return text.toString();
     }
 
-    private static List<List<Place>> crossed(List<List<Place>> left, List<Place> right) {
-        List<List<Place>> product = new ArrayList<>();
-        for (List<Place> l : left) {
-            for (Place r : right) {
-                List<Place> longer = new ArrayList<>(l);
+    private static List<List<RowPosition>> crossed(
+            List<List<RowPosition>> left, List<RowPosition> right) {
+        List<List<RowPosition>> product = new ArrayList<>();
+        for (List<RowPosition> l : left) {
+            for (RowPosition r : right) {
+                List<RowPosition> longer = new ArrayList<>(l);
                 longer.add(r);
                 product.add(longer);
             }

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
+import io.github.gpujoin.hybrid.HybridOptions;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.function.Function;
@@ -15,7 +17,8 @@ import java.util.function.Function;
  *
  * @param device null if there is none
  */
-record LoggedHybrid(Function<JoinSpec, JoinEngine> device, Function<JoinSpec, JoinEngine> host)
+public record LoggedHybrid(
+        Function<JoinSpec, JoinEngine> device, Function<JoinSpec, JoinEngine> host)
         implements JoinEngineFactory {
 
     @Override
@@ -24,7 +27,7 @@ record LoggedHybrid(Function<JoinSpec, JoinEngine> device, Function<JoinSpec, Jo
     }
 
     /** A factory defined by a test. */
-    static JoinEngineFactory factory(Function<JoinSpec, JoinEngine> engines) {
+    public static JoinEngineFactory factory(Function<JoinSpec, JoinEngine> engines) {
         return engines == null
                 ? null
                 : new JoinEngineFactory() {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
@@ -15,7 +15,7 @@ import java.lang.reflect.Proxy;
 import java.util.Set;
 
 /** A device whose engines fail permanently after a number of calls, counted over all engines. */
-final class FailingDevice implements JoinEngineFactory {
+public final class FailingDevice implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
 
@@ -25,11 +25,11 @@ final class FailingDevice implements JoinEngineFactory {
     private int goodCalls;
     private boolean failed;
 
-    FailingDevice(int goodCalls) {
+    public FailingDevice(int goodCalls) {
         this.goodCalls = goodCalls;
     }
 
-    boolean hasFailed() {
+    public boolean hasFailed() {
         return failed;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -15,7 +15,7 @@ import java.lang.reflect.Proxy;
  * A device whose engines need their groups drained before their first batch, like a GPU whose first
  * segment has too many groups.
  */
-final class FullDevice implements JoinEngineFactory {
+public final class FullDevice implements JoinEngineFactory {
 
     private static final long serialVersionUID = 1L;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.transport;
+package io.github.gpujoin.rdma.transport.testing;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
@@ -13,6 +13,9 @@ import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
 import io.github.gpujoin.rdma.session.WriterSession;
+import io.github.gpujoin.rdma.transport.Transport;
+import io.github.gpujoin.rdma.transport.TransportException;
+import io.github.gpujoin.rdma.transport.TransportProcessTest;
 import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -31,16 +34,16 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class ProcessPeer {
 
-    static final UUID JOB = new UUID(11, 12);
-    static final JobSecret SECRET = new JobSecret(new byte[JobSecret.BYTES]);
-    static final RingGeometry RING = RingGeometry.forPayload(8, 4096);
+    public static final UUID JOB = new UUID(11, 12);
+    public static final JobSecret SECRET = new JobSecret(new byte[JobSecret.BYTES]);
+    public static final RingGeometry RING = RingGeometry.forPayload(8, 4096);
 
     private static final int IDLE_NS = 20_000;
 
     private ProcessPeer() {}
 
     /** A transport by its name on the command line. */
-    static Transport open(String name) throws TransportException {
+    public static Transport open(String name) throws TransportException {
         if (!name.startsWith("shm:")) {
             throw new IllegalArgumentException(
                     "No such transport: " + name + ". Use shm:DIRECTORY.");
@@ -58,7 +61,7 @@ public final class ProcessPeer {
         System.out.println("DONE");
     }
 
-    static WriterSession writer(Transport transport, int port, int attempt) {
+    public static WriterSession writer(Transport transport, int port, int attempt) {
         AttemptToken token = SECRET.token(JOB, attempt);
         InetSocketAddress server = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
         return new WriterSession(
@@ -90,7 +93,7 @@ public final class ProcessPeer {
         }
     }
 
-    static byte[] payload(int attempt, int index) {
+    public static byte[] payload(int attempt, int index) {
         Random random = new Random((long) attempt << 32 | index);
         byte[] payload = new byte[8 * (1 + random.nextInt(RING.payloadCapacityBytes() / 8))];
         random.nextBytes(payload);
@@ -98,7 +101,7 @@ public final class ProcessPeer {
     }
 
     /** The reading end: verifies every byte. */
-    static final class Reader implements AutoCloseable {
+    public static final class Reader implements AutoCloseable {
 
         private final Transport transport;
         private final ReaderSession session;
@@ -107,7 +110,7 @@ public final class ProcessPeer {
         private int attempt = -1;
         private int received;
 
-        Reader(String transportName) throws Exception {
+        public Reader(String transportName) throws Exception {
             transport = open(transportName);
             session =
                     new ReaderSession(
@@ -122,20 +125,20 @@ public final class ProcessPeer {
                             ControlSockets.PLAIN);
         }
 
-        int port() {
+        public int port() {
             return server.address().getPort();
         }
 
-        ReaderSession session() {
+        public ReaderSession session() {
             return session;
         }
 
-        int received() {
+        public int received() {
             return received;
         }
 
         /** Reads all payloads that have arrived. */
-        void step() throws Exception {
+        public void step() throws Exception {
             long nowNs = System.nanoTime();
             server.step(listener, nowNs);
             session.step(nowNs);
@@ -178,7 +181,7 @@ public final class ProcessPeer {
     }
 
     /** The reading end as a process of its own; prints its port first. */
-    static final class ReaderMain {
+    public static final class ReaderMain {
 
         private ReaderMain() {}
 

@@ -1,9 +1,17 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.GroupRows;
+import io.github.gpujoin.core.engine.InFlightProbe;
+import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -126,7 +134,7 @@ public final class EngineRun {
     }
 
     /** Counts a chunk that was submitted past {@link #submit}. */
-    void track(InFlightProbe pending) {
+    public void track(InFlightProbe pending) {
         Probe probe = new Probe(pending);
         probes.add(probe);
         inFlight.add(probe);
@@ -214,7 +222,7 @@ public final class EngineRun {
     }
 
     /** Polls an engine that replaced another one, until its tables are complete. */
-    static void awaitTables(JoinEngine engine) {
+    public static void awaitTables(JoinEngine engine) {
         while (engine.state() == EngineState.BUILDING) {
             assertThat(engine.poll()).isNull();
         }

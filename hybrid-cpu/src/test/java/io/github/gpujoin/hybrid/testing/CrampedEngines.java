@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * CPU engines of a tier that never has room for a partition group, but for some build chunks of a
  * partition.
  */
-final class CrampedEngines {
+public final class CrampedEngines {
 
     private final int maxChunks;
     private final AtomicInteger forks;
@@ -29,14 +29,14 @@ final class CrampedEngines {
      * Creates an engine whose first fork is refused; each later fork accepts {@code maxChunks}
      * chunks.
      */
-    static JoinEngine create(JoinSpec spec, int maxChunks) {
+    public static JoinEngine create(JoinSpec spec, int maxChunks) {
         return create(spec, maxChunks, new AtomicInteger());
     }
 
     /**
      * @param forks counts the forks
      */
-    static JoinEngine create(JoinSpec spec, int maxChunks, AtomicInteger forks) {
+    public static JoinEngine create(JoinSpec spec, int maxChunks, AtomicInteger forks) {
         CrampedEngines tier = new CrampedEngines(maxChunks, forks);
         return tier.wrap(new CpuJoinEngine(spec), Integer.MAX_VALUE);
     }

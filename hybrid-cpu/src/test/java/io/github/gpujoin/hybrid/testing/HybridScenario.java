@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.engine.EngineRun;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.testing.EngineRun;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import io.github.gpujoin.hybrid.HybridJoinEngine;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,17 +19,17 @@ import java.util.List;
  * Two CPU engines, each with its own budget, in place of a device and the host. Tests of the hybrid
  * engine extend it.
  */
-abstract class HybridScenario {
+public abstract class HybridScenario {
 
-    static final int KEYS = 40_000;
+    public static final int KEYS = 40_000;
 
     /** Minimum for a join: replicated tables, scratch memory, and the table of one build chunk. */
-    static final long LEAST_BYTES = 512 << 10;
+    public static final long LEAST_BYTES = 512 << 10;
 
-    final MemoryAccount hostMemory = new MemoryAccount("host");
-    final List<EngineUnavailableException> lost = new ArrayList<>();
+    public final MemoryAccount hostMemory = new MemoryAccount("host");
+    public final List<EngineUnavailableException> lost = new ArrayList<>();
 
-    HybridJoinEngine engine(
+    public HybridJoinEngine engine(
             PartitionedStar star, int groupCount, Allocator device, Allocator host) {
         return engine(
                 star,
@@ -37,7 +38,7 @@ abstract class HybridScenario {
                 host);
     }
 
-    HybridJoinEngine engine(
+    public HybridJoinEngine engine(
             PartitionedStar star, int groupCount, JoinEngineFactory device, Allocator host) {
         return new HybridJoinEngine(
                 star.spec(),
@@ -49,7 +50,7 @@ abstract class HybridScenario {
     }
 
     /** Returns the peak memory of one engine that holds all tables. */
-    static long neededBytes(PartitionedStar star) {
+    public static long neededBytes(PartitionedStar star) {
         MemoryAccount account = new MemoryAccount("test");
         try (JoinEngine engine = new CpuJoinEngine(star.spec(), account.within(Long.MAX_VALUE))) {
             star.load(engine);
@@ -57,7 +58,7 @@ abstract class HybridScenario {
         return account.peakBytes();
     }
 
-    static void assertJoins(PartitionedStar star, JoinEngine engine) {
+    public static void assertJoins(PartitionedStar star, JoinEngine engine) {
         EngineRun run = new EngineRun(engine);
         star.probes().forEach(probe -> run.submit(probe, 0));
         run.drain();

@@ -1,9 +1,17 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.layout;
+package io.github.gpujoin.core.layout.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.RowView;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -12,10 +20,10 @@ import java.util.Random;
 import java.util.stream.IntStream;
 
 /** Schemas and chunks of every shape, and helpers for tests of the byte layout. */
-final class ChunkSamples {
+public final class ChunkSamples {
 
     /** Fixed-width columns only, variable-width columns only, and both, of all types. */
-    static final List<ChunkSchema> SCHEMAS =
+    public static final List<ChunkSchema> SCHEMAS =
             List.of(
                     ChunkSchema.of(Column.of("key", ColumnType.INT64)),
                     ChunkSchema.of(
@@ -41,14 +49,14 @@ final class ChunkSamples {
     private ChunkSamples() {}
 
     /** Returns a chunk of random rows, which depend on the arguments only. */
-    static Chunk chunk(int schema, int rowCount) {
+    public static Chunk chunk(int schema, int rowCount) {
         return TestChunks.of(
                 SCHEMAS.get(schema),
                 schema,
                 randomRows(SCHEMAS.get(schema), rowCount, new Random(31L * schema + rowCount)));
     }
 
-    static List<Object[]> randomRows(ChunkSchema schema, int rowCount, Random random) {
+    public static List<Object[]> randomRows(ChunkSchema schema, int rowCount, Random random) {
         return IntStream.range(0, rowCount)
                 .mapToObj(
                         i ->
@@ -77,7 +85,7 @@ final class ChunkSamples {
     }
 
     /** Reads a row through a cursor as boxed values. */
-    static Object[] values(RowView row) {
+    public static Object[] values(RowView row) {
         List<Object> values = new ArrayList<>();
         for (int i = 0; i < row.schema().size(); i++) {
             values.add(row.isNull(i) ? null : value(row, i));
@@ -97,7 +105,7 @@ final class ChunkSamples {
     }
 
     /** Whether the bytes are a chunk. Fails if a read would leave its bounds. */
-    static boolean assertReadsInBoundsOrIsRefused(ChunkSchema schema, byte[] bytes) {
+    public static boolean assertReadsInBoundsOrIsRefused(ChunkSchema schema, byte[] bytes) {
         Chunk chunk;
         try {
             chunk = Chunk.wrap(schema, bytes);
@@ -125,21 +133,33 @@ final class ChunkSamples {
         return true;
     }
 
-    static void putInt(byte[] bytes, int offset, int value) {
+    public static void putInt(byte[] bytes, int offset, int value) {
         littleEndian(bytes).putInt(offset, value);
     }
 
-    static int getInt(byte[] bytes, int offset) {
+    public static int getInt(byte[] bytes, int offset) {
         return littleEndian(bytes).getInt(offset);
     }
 
     /** Updates the checksum after a change. */
-    static void sealAgain(byte[] bytes) {
-        littleEndian(bytes)
-                .putLong(ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksumTest.byDefinition(bytes));
+    public static void sealAgain(byte[] bytes) {
+        littleEndian(bytes).putLong(ChunkDescriptor.CHECKSUM_OFFSET, checksum(bytes));
     }
 
-    static ByteBuffer littleEndian(byte[] bytes) {
+    /** Computes the checksum word by word from its definition. */
+    public static long checksum(byte[] chunk) {
+        ByteBuffer buffer = littleEndian(chunk);
+        long sum = 0;
+        for (int number = 1; number <= chunk.length / 8; number++) {
+            int offset = 8 * (number - 1);
+            long word = offset == ChunkDescriptor.CHECKSUM_OFFSET ? 0 : buffer.getLong(offset);
+            long mixed = (word ^ (number * 0x9E3779B97F4A7C15L)) * 0xD6E8FEB86659FD93L;
+            sum += mixed ^ (mixed >>> 32);
+        }
+        return sum;
+    }
+
+    public static ByteBuffer littleEndian(byte[] bytes) {
         return ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.hybrid.testing;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -12,17 +13,17 @@ import java.util.List;
 import java.util.Map;
 
 /** Build chunks on the heap. */
-final class MemoryLog implements BuildChunks {
+public final class MemoryLog implements BuildChunks {
 
     private final int partitionedDimension;
     private final List<Chunk> replicated = new ArrayList<>();
     private final Map<Integer, List<Chunk>> partitions = new HashMap<>();
 
-    MemoryLog(int partitionedDimension) {
+    public MemoryLog(int partitionedDimension) {
         this.partitionedDimension = partitionedDimension;
     }
 
-    void add(int dimension, Chunk chunk) {
+    public void add(int dimension, Chunk chunk) {
         if (dimension == partitionedDimension) {
             partitions.computeIfAbsent(partition(chunk), p -> new ArrayList<>()).add(chunk);
         } else {
@@ -35,7 +36,7 @@ final class MemoryLog implements BuildChunks {
     }
 
     /** Returns the partitioned dimension of test data: the last one. */
-    static int partitionedDimension(JoinSpec spec) {
+    public static int partitionedDimension(JoinSpec spec) {
         return spec.dimensions().size() - 1;
     }
 

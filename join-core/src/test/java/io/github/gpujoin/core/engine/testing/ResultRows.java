@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.engine;
+package io.github.gpujoin.core.engine.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -44,12 +46,12 @@ public final class ResultRows {
     }
 
     /** Returns the payload of a left-joined dimension without a match. */
-    static String unmatched(int payloadCount) {
+    public static String unmatched(int payloadCount) {
         return "[no match of " + payloadCount + " columns]";
     }
 
     /** Appends the payload of one dimension: {@code [1, -2 | 0a0b]}. */
-    static void append(StringBuilder text, List<Long> bits, byte[] variableWidth) {
+    public static void append(StringBuilder text, List<Long> bits, byte[] variableWidth) {
         text.append('[');
         for (int i = 0; i < bits.size(); i++) {
             text.append(i == 0 ? "" : ", ").append(bits.get(i));

@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.core.layout;
+package io.github.gpujoin.core.layout.testing;
 
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ColumnType;
 import java.util.List;
 
 /** Chunks from rows of boxed values, one per column of the schema; null where nullable. */
