@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.IntStream;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.jspecify.annotations.Nullable;
 
@@ -113,7 +112,8 @@ public final class ChunkMigration {
     }
 
     /**
-     * @param sources column of the snapshot for each column of the job, -1 for a new column
+     * @param sources column of the snapshot for each column of the job, -1 for a new column; a new
+     *     {@link RecordLayout#NULL_KEYS} is 0
      * @param values for each column of the job, null for a new column
      */
     private record SideMigration(
@@ -162,7 +162,12 @@ public final class ChunkMigration {
                             .map(RecordField::name)
                             .filter(RecordLayout::isReserved)
                             .toList();
-            if (!were.equals(are)) {
+            List<String> required = new ArrayList<>(are);
+            if (!were.contains(RecordLayout.NULL_KEYS)) {
+                // A key field that is boxed now adds the column. No key in state is null.
+                required.remove(RecordLayout.NULL_KEYS);
+            }
+            if (!were.equals(required)) {
                 throw new IllegalStateException(
                         String.format(
                                 "Rows of %s had the join's own columns %s and now have %s. Keep"
@@ -186,7 +191,11 @@ public final class ChunkMigration {
             for (int row = 0; row < chunk.rowCount(); row++) {
                 readVariableWidth(chunk, row, variableWidth);
                 for (int column = 0; column < sources.length; column++) {
-                    copy(chunk, row, column, variableWidth[sources[column]], builder);
+                    if (sources[column] < 0) {
+                        builder.putInt(column, 0);
+                    } else {
+                        copy(chunk, row, column, variableWidth[sources[column]], builder);
+                    }
                 }
                 builder.endRow();
             }
@@ -196,8 +205,11 @@ public final class ChunkMigration {
         }
 
         private void requireAll() {
-            int missing = IntStream.of(sources).boxed().toList().indexOf(-1);
-            if (missing >= 0) {
+            for (int missing = 0; missing < sources.length; missing++) {
+                if (sources[missing] >= 0
+                        || to.column(missing).name().equals(RecordLayout.NULL_KEYS)) {
+                    continue;
+                }
                 String message =
                         String.format(
                                 "Column '%s' of %s is not in the snapshot, which holds rows without"
