@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
+import io.github.gpujoin.rdma.session.testing.FaultyNetwork;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;

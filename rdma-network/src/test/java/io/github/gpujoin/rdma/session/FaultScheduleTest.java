@@ -5,12 +5,15 @@ package io.github.gpujoin.rdma.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.rdma.session.testing.FaultyNetwork;
 import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -18,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * The protocol on a simulated network with faults. To repeat one schedule: {@code
  * -Dtest=FaultScheduleTest -DargLine=-Dgpujoin.seed=1234}.
  */
+@ExtendWith(RegionLeakExtension.class)
 class FaultScheduleTest {
 
     private static final int BLOCKS = 50;

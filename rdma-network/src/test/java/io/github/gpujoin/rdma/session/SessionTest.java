@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.core.ring.SlotDescriptor;
+import io.github.gpujoin.rdma.session.testing.BrokenTransport;
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import io.github.gpujoin.rdma.testing.SimulatedTransport;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.session;
+package io.github.gpujoin.rdma.session.testing;
 
 import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.OneSidedTransport;
@@ -13,7 +13,7 @@ import io.github.gpujoin.rdma.transport.TransportException;
  *
  * @param memory registers sources
  */
-record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
+public record BrokenTransport(OneSidedTransport memory) implements OneSidedTransport {
 
     @Override
     public String name() {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.rdma.session;
+package io.github.gpujoin.rdma.session.testing;
 
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import io.github.gpujoin.rdma.testing.SimulatedTransport;
@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** A transport of payloads with its kind of faults. */
-interface FaultyNetwork extends AutoCloseable {
+public interface FaultyNetwork extends AutoCloseable {
 
     /** Shared memory: only control connections have faults. */
     static FaultyNetwork whole(Transport transport) {
