@@ -125,7 +125,8 @@ public final class CudaDrivers {
                         .orElse("");
         return new GpuUnavailableException(
                 GpuFailure.NO_DRIVER,
-                "CUDA driver cannot be loaded: library=libcuda.so.1, cause=" + reason.strip(),
+                "CUDA driver cannot be loaded: library=libcuda.so.1, cause=%s. Install the NVIDIA driver, or use the CPU engine."
+                        .formatted(reason.strip()),
                 cause);
     }
 }

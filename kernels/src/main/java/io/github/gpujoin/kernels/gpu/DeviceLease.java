@@ -152,10 +152,8 @@ final class DeviceLease {
     void requireMode(GridMode asked) {
         if (asked != mode) {
             throw new IllegalArgumentException(
-                    "Grid modes of engines on one device differ: gridMode="
-                            + asked
-                            + ", running="
-                            + mode);
+                    "Grid modes of engines on one device differ: gridMode=%s, running=%s. Close the running engines first, or use their mode."
+                            .formatted(asked, mode));
         }
     }
 
@@ -214,7 +212,8 @@ final class DeviceLease {
         if (plan >= MAX_PLANS) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "Too many engines on one device: maxEngines=" + MAX_PLANS);
+                    "Too many engines on one device: engines=%d, maxEngines=%d. Lower the task slots of the process, or use another device."
+                            .formatted(plan + 1, MAX_PLANS));
         }
         reservedPlans.set(plan);
         return plan;

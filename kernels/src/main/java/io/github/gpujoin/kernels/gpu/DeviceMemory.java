@@ -37,14 +37,8 @@ final class DeviceMemory {
             if (lengthBytes > budgetBytes - usedBytes) {
                 throw new GpuUnavailableException(
                         GpuFailure.OUT_OF_DEVICE_MEMORY,
-                        "Allocation exceeds the "
-                                + kind
-                                + " memory budget: budgetBytes="
-                                + budgetBytes
-                                + ", usedBytes="
-                                + usedBytes
-                                + ", lengthBytes="
-                                + lengthBytes);
+                        "Allocation exceeds the %s memory budget: budgetBytes=%d, usedBytes=%d, lengthBytes=%d. Raise the budget."
+                                .formatted(kind, budgetBytes, usedBytes, lengthBytes));
             }
             long address = allocation.applyAsLong(lengthBytes);
             usedBytes += lengthBytes;

@@ -22,7 +22,8 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         if (rowCount >= Integer.MAX_VALUE) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "Table exceeds the device limit of 2^31 - 2 rows: rowCount=" + rowCount);
+                    "Table exceeds the device limit of 2^31 - 2 rows: rowCount=%d. Partition the dimension over more subtasks."
+                            .formatted(rowCount));
         }
     }
 

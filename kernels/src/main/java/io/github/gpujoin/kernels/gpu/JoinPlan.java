@@ -81,14 +81,12 @@ final class JoinPlan {
                 || segments.columnCount() > PlanDescriptor.MAX_FACT_COLUMNS) {
             throw new GpuUnavailableException(
                     GpuFailure.UNSUPPORTED_JOIN,
-                    "Join exceeds the GPU limits of "
-                            + PlanDescriptor.MAX_DIMENSIONS
-                            + " dimensions and "
-                            + PlanDescriptor.MAX_FACT_COLUMNS
-                            + " fact columns: dimensions="
-                            + spec.dimensions().size()
-                            + ", columns="
-                            + segments.columnCount());
+                    "Join exceeds the limits of the GPU: dimensions=%d, maxDimensions=%d, factColumns=%d, maxFactColumns=%d.\nSplit the join, or use the CPU engine."
+                            .formatted(
+                                    spec.dimensions().size(),
+                                    PlanDescriptor.MAX_DIMENSIONS,
+                                    segments.columnCount(),
+                                    PlanDescriptor.MAX_FACT_COLUMNS));
         }
     }
 

@@ -146,7 +146,8 @@ class GridAllotmentTest {
                 .isThrownBy(() -> lease.requireMode(GridMode.STATIC))
                 .withMessage(
                         "Grid modes of engines on one device differ: gridMode=STATIC,"
-                                + " running=ADAPTIVE");
+                                + " running=ADAPTIVE. Close the running engines first, or use their"
+                                + " mode.");
         lease.requireMode(GridMode.ADAPTIVE);
         lease.release();
     }

@@ -41,7 +41,7 @@ class JoinPlanTest {
     void shouldRejectMoreDimensionsThanTheKernelsSupport() {
         assertThatExceptionOfType(GpuUnavailableException.class)
                 .isThrownBy(() -> requireFits(JoinKind.INNER, PlanDescriptor.MAX_DIMENSIONS + 1))
-                .withMessageContaining("dimensions=17, columns=2")
+                .withMessageContaining("dimensions=17, maxDimensions=16, factColumns=2")
                 .extracting(GpuUnavailableException::failure)
                 .isEqualTo(GpuFailure.UNSUPPORTED_JOIN);
     }
