@@ -124,7 +124,10 @@ public final class TcpControlLink implements ControlLink {
                         new InetSocketAddress(target.getHostString(), target.getPort()),
                         CONNECT_TIMEOUT_MS);
             } catch (IOException e) {
-                throw new IOException("the reader is unreachable, " + e.getMessage(), e);
+                throw new IOException(
+                        "the reader is unreachable, cause=%s. Check that its process runs and that no firewall blocks the port."
+                                .formatted(e.getMessage()),
+                        e);
             }
         }
         socket.setTcpNoDelay(true);
