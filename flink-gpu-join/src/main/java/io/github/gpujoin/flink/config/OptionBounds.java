@@ -58,7 +58,7 @@ final class OptionBounds {
         T value = config.get(option);
         if (value != null && range != null && !range.contains(value)) {
             throw new IllegalConfigurationException(
-                    "%s must be %s: %s=%s", option.key(), range, option.key(), text(value));
+                    "Option out of range: %s=%s. Set %s.", option.key(), text(value), range);
         }
         return value;
     }

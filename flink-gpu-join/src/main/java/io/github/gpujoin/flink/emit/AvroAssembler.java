@@ -69,10 +69,10 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
                     columns.fields().stream().anyMatch(c -> c.name().equals(field.name()));
             if (!isColumn && !field.hasDefaultValue()) {
                 throw new IllegalArgumentException(
-                        "Avro field without a result column and without a default: field="
-                                + field.name()
-                                + ", columns="
-                                + columns.fields().stream().map(OutputField::name).toList());
+                        "Avro field without a result column and without a default: field=%s, columns=%s.\nGive the field a default, or select a column AS its name."
+                                .formatted(
+                                        field.name(),
+                                        columns.fields().stream().map(OutputField::name).toList()));
             }
         }
     }
@@ -106,23 +106,16 @@ final class AvroAssembler<T> implements RecordAssembler<T> {
     private static @Nullable Object value(Filled target, Object value) {
         if (value == null && !target.nullable) {
             throw new IllegalArgumentException(
-                    "Null for an Avro field that is not a union with null:"
-                            + " field="
-                            + target.field.name()
-                            + ", schema="
-                            + target.field.schema());
+                    "Null for an Avro field that is not a union with null: field=%s, schema=%s. Make it a union with null."
+                            .formatted(target.field.name(), target.field.schema()));
         }
         if (value == null) {
             return null;
         }
         if (!target.resolution.holds(value)) {
             throw new IllegalArgumentException(
-                    "Time is finer than the resolution of its Avro field: field="
-                            + target.field.name()
-                            + ", value="
-                            + value
-                            + ", schema="
-                            + target.field.schema());
+                    "Time is finer than the resolution of its Avro field: field=%s, value=%s, schema=%s.\nUse a logical type of finer resolution, or truncate the value before the join."
+                            .formatted(target.field.name(), value, target.field.schema()));
         }
         return target.converter.convert(value);
     }

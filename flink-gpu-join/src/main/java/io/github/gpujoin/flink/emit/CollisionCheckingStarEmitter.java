@@ -84,7 +84,8 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
             JoinSpec spec, List<HashedDimension> verified, ResultEmitter<OUT> rows) {
         if (verified.size() > MAX_DIMENSIONS) {
             throw new IllegalArgumentException(
-                    "More than 64 dimensions have hashed keys: dimensions=" + verified.size());
+                    "Too many dimensions have keys of more than 64 bits: dimensions=%d, max=%d. Use narrower keys, or two joins."
+                            .formatted(verified.size(), MAX_DIMENSIONS));
         }
         this.spec = spec;
         this.keys =

@@ -56,7 +56,9 @@ final class FieldWriter {
 
     void set(Object instance, Object value) {
         if (value == null && field.getType().isPrimitive()) {
-            throw new IllegalArgumentException("Null for a primitive field: field=" + field);
+            throw new IllegalArgumentException(
+                    "Null for a primitive field: field=%s. Declare it as the wrapper class."
+                            .formatted(field));
         }
         switch (target) {
             case ARGUMENT -> ((Object[]) instance)[(int) offset] = value;

@@ -36,10 +36,8 @@ abstract class RecordFactory<T> {
             return MethodHandles.lookup().unreflectConstructor(constructor);
         } catch (ReflectiveOperationException e) {
             throw new IllegalArgumentException(
-                    "The result class lacks a constructor: class="
-                            + type.getName()
-                            + ", parameters="
-                            + Arrays.toString(parameters),
+                    "The result class lacks a constructor: class=%s, parameters=%s. Add the constructor."
+                            .formatted(type.getName(), Arrays.toString(parameters)),
                     e);
         }
     }

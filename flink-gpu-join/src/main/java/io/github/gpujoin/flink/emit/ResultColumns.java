@@ -62,23 +62,20 @@ public final class ResultColumns implements Serializable {
         for (OutputField column : columns) {
             if (!shape.names().contains(column.name())) {
                 throw new IllegalArgumentException(
-                        "The result class lacks a field for a column: column="
-                                + column.name()
-                                + ", fields="
-                                + shape.names()
-                                + ", class="
-                                + type.getTypeClass().getName());
+                        "The result class lacks a field for a column: column=%s, fields=%s, class=%s.\nAdd the field, or select the column AS the name of a field."
+                                .formatted(
+                                        column.name(),
+                                        shape.names(),
+                                        type.getTypeClass().getName()));
             }
             if (!shape.typeOf(column.name()).equals(column.type())) {
                 throw new IllegalArgumentException(
-                        "A result column and its field differ in type: column="
-                                + column.name()
-                                + ", columnType="
-                                + column.type()
-                                + ", fieldType="
-                                + shape.typeOf(column.name())
-                                + ", class="
-                                + type.getTypeClass().getName());
+                        "A result column and its field differ in type: column=%s, columnType=%s, fieldType=%s, class=%s.\nDeclare the field with the type of the column."
+                                .formatted(
+                                        column.name(),
+                                        column.type(),
+                                        shape.typeOf(column.name()),
+                                        type.getTypeClass().getName()));
             }
         }
     }

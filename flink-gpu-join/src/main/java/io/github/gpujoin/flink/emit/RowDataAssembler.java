@@ -64,13 +64,17 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
                             .findFirst();
             if (column.isEmpty() || ColumnSource.of(columns.spec(), column.get()).mayBeAbsent()) {
                 throw new IllegalArgumentException(
-                        "A NOT NULL field of RowData has no result column, or its column is null in"
-                                + " facts without a match: field="
-                                + field.getName()
-                                + ", type="
-                                + field.getType()
-                                + ", columns="
-                                + columns.fields().stream().map(OutputField::name).toList());
+                        "A NOT NULL field of RowData has %s: field=%s, type=%s, columns=%s.\nMake the field nullable%s."
+                                .formatted(
+                                        column.isEmpty()
+                                                ? "no result column"
+                                                : "a column that is null in facts without a match",
+                                        field.getName(),
+                                        field.getType(),
+                                        columns.fields().stream().map(OutputField::name).toList(),
+                                        column.isEmpty()
+                                                ? ", or select a column AS its name"
+                                                : ", or use an inner join"));
             }
         }
     }
@@ -100,12 +104,12 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
                         : target.resolution.holds(value) && isSameNumber(value, internal);
         if (!held) {
             throw new IllegalArgumentException(
-                    "Value does not fit its field of RowData: field="
-                            + target.field.getName()
-                            + ", type="
-                            + target.field.getType()
-                            + ", value="
-                            + value);
+                    "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\nDeclare a %s type for the field."
+                            .formatted(
+                                    target.field.getName(),
+                                    target.field.getType(),
+                                    value,
+                                    value == null ? "nullable" : "wider"));
         }
         return internal;
     }

@@ -67,12 +67,8 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         Chunk chunk = element.getValue();
         if (!projection.source().equals(chunk.schema())) {
             throw new IllegalArgumentException(
-                    "A chunk has another schema than its stream: side="
-                            + packing.side()
-                            + ", expected="
-                            + projection.source()
-                            + ", schema="
-                            + chunk.schema());
+                    "A chunk has another schema than its stream: side=%s, expected=%s, schema=%s.\nDeclare the stream with .returns(ChunkTypeInfo.of(schema)) of its chunks."
+                            .formatted(packing.side(), projection.source(), chunk.schema()));
         }
         rowsIn.inc(chunk.rowCount());
         rowCounts.received(chunk);

@@ -31,7 +31,8 @@ final class EndOfInputForwarder extends AbstractStreamOperator<Chunk>
     @Override
     public void processElement(StreamRecord<Chunk> element) {
         throw new IllegalStateException(
-                "Unexpected chunk on the edge from a packer to the log of replicated dimensions.");
+                "Unexpected chunk on the edge from a packer to the log of replicated dimensions: chunk="
+                        + element.getValue());
     }
 
     @Override

@@ -205,7 +205,7 @@ public final class StarJoinPipeline {
             DimensionInput<?> other = dimensions.get(chosen);
             if (dimension.isDistributionFixed() && other.isDistributionFixed()) {
                 throw new IllegalArgumentException(
-                        "Two dimensions are partitioned: %s. Leave one; the others are replicated."
+                        "Two dimensions are partitioned: %s. Remove .partitioned() from one of them."
                                 .formatted(
                                         List.of(other.input().name(), dimension.input().name())));
             }
@@ -260,7 +260,8 @@ public final class StarJoinPipeline {
         }
         if (fields.isEmpty()) {
             throw new IllegalArgumentException(
-                    "Join selects no columns. Add .select(...) or .groupBy(...).");
+                    "Join selects no columns: uid=%s. Add .select(...) or .groupBy(...)."
+                            .formatted(uid.text()));
         }
         return ResultColumns.of(spec, fields);
     }

@@ -271,8 +271,8 @@ class GroupedJoinITCase {
         negative.set(GpuJoinOptions.GROUP_INTERVAL, Duration.ofMillis(-1));
         assertThatThrownBy(() -> JoinConfig.groupIntervalMs(negative))
                 .hasMessage(
-                        "gpu-join.group-interval must be at least 0 ms and at most 1 h:"
-                                + " gpu-join.group-interval=-1 ms");
+                        "Option out of range: gpu-join.group-interval=-1 ms. Set at least 0 ms and at"
+                                + " most 1 h.");
         assertThatThrownBy(() -> join(environment("cpu"), false).groupBy("segment").toRows())
                 .hasMessageContaining("from 1 to 8 aggregates");
     }

@@ -70,13 +70,13 @@ class JoinConfigTest {
 
     @ParameterizedTest
     @CsvSource({
-        "gpu-join.chunk-bytes, 17 mb, must be at least 1 bytes and at most 16 mb",
-        "gpu-join.flush-interval, 0 ms, must be at least 1 ms and at most 1 h: gpu-join.flush-interval=0 ms",
-        "gpu-join.gpu.device, -1, must be at least 0: gpu-join.gpu.device=-1",
+        "gpu-join.chunk-bytes, 17 mb, Option out of range: gpu-join.chunk-bytes=17 mb. Set at least 1 bytes and at most 16 mb.",
+        "gpu-join.flush-interval, 0 ms, gpu-join.flush-interval=0 ms. Set at least 1 ms and at most 1 h.",
+        "gpu-join.gpu.device, -1, gpu-join.gpu.device=-1. Set at least 0.",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
-        "gpu-join.ring.slots, 1025, must be at least 1 and at most 1024: gpu-join.ring.slots=1025",
-        "gpu-join.ring.peer-timeout, 59 ms, must be at least 60 ms and at most 1 h",
-        "gpu-join.ring.open-timeout, 61 min, must be at least 0 ms and at most 1 h"
+        "gpu-join.ring.slots, 1025, gpu-join.ring.slots=1025. Set at least 1 and at most 1024.",
+        "gpu-join.ring.peer-timeout, 59 ms, gpu-join.ring.peer-timeout=59 ms. Set at least 60 ms and at most 1 h.",
+        "gpu-join.ring.open-timeout, 61 min, gpu-join.ring.open-timeout=61 min. Set at least 0 ms and at most 1 h."
     })
     void shouldRefuseWhatIsOutOfBounds(String key, String value, String message) {
         Configuration config = config(key, value);
@@ -102,6 +102,7 @@ class JoinConfigTest {
                 "gpu-join.colour-of-rows | red | Unknown option: gpu-join.colour-of-rows. See docs/options.md.",
                 "gpu-join.engine | cuda | Wrong value: gpu-join.engine=cuda. Use one of auto, gpu, cpu, reference.",
                 "gpu-join.late-dimension-rows | keep | Wrong value: gpu-join.late-dimension-rows=keep. Use one of ",
+                "gpu-join.bad-records | drop | Wrong value: gpu-join.bad-records=drop. Use one of fail, skip.",
                 "gpu-join.gpu.ring-memory | hbm | Wrong value: gpu-join.gpu.ring-memory=hbm. Use one of ",
                 "gpu-join.metrics | some | Wrong value: gpu-join.metrics=some. Use one of ",
                 "gpu-join.rdma.gpu-direct | on | Wrong value: gpu-join.rdma.gpu-direct=on. Use one of ",

@@ -268,7 +268,8 @@ class ExactFieldsTest {
         assertThatThrownBy(() -> row(NARROW, values))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "Value does not fit its field of RowData:" + " field=%s, type=%s, value=%s",
+                        "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\n"
+                                + "Declare a wider type for the field.",
                         field, type, value);
     }
 
@@ -282,7 +283,9 @@ class ExactFieldsTest {
                         new TimestampType(),
                         new LocalZonedTimestampType());
         assertThatThrownBy(() -> row(type, 1L, null, null, null, null))
-                .hasMessageEndingWith("field=number, type=DECIMAL(5, 2) NOT NULL, value=null");
+                .hasMessageEndingWith(
+                        "field=number, type=DECIMAL(5, 2) NOT NULL, value=null.\n"
+                                + "Declare a nullable type for the field.");
     }
 
     @Test
@@ -302,7 +305,7 @@ class ExactFieldsTest {
                                         List.of(FULL),
                                         AT))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("facts without a match: field=more, type=INT NOT NULL");
+                .hasMessageContaining("has no result column: field=more, type=INT NOT NULL");
     }
 
     private static InternalTypeInfo<RowData> visits(LogicalType since, LogicalType more) {

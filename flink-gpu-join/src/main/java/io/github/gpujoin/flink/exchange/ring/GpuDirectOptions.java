@@ -82,12 +82,12 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
             rings = new GpuRings(gpu);
         } catch (GpuUnavailableException e) {
             throw new TransportException(
-                    "No GPU for rings in GPU memory: "
-                            + setting(way)
-                            + ", device="
-                            + gpu.device()
-                            + ", cause="
-                            + e.getMessage(),
+                    "No GPU for rings in GPU memory: %s, device=%s, cause=%s\nRemove the cause, or set %s: off."
+                            .formatted(
+                                    setting(way),
+                                    gpu.device(),
+                                    e.getMessage(),
+                                    GpuJoinOptions.RDMA_GPU_DIRECT.key()),
                     e);
         }
         try {
@@ -139,10 +139,12 @@ record GpuDirectOptions(GpuDirect way, GpuOptions gpu) implements Serializable {
                 return rings.allocate(lengthBytes, slotBytes);
             } catch (GpuUnavailableException e) {
                 throw new TransportException(
-                        "Cannot allocate device memory for a ring: lengthBytes="
-                                + lengthBytes
-                                + ", cause="
-                                + e.getMessage(),
+                        "Cannot allocate device memory for a ring: lengthBytes=%d, cause=%s\nLower %s, or raise %s."
+                                .formatted(
+                                        lengthBytes,
+                                        e.getMessage(),
+                                        GpuJoinOptions.RING_SLOTS.key(),
+                                        GpuJoinOptions.GPU_DEVICE_MEMORY.key()),
                         e);
             }
         }

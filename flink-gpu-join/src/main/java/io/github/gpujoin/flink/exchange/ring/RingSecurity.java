@@ -58,7 +58,7 @@ public final class RingSecurity {
     private static void requireUnicast(InetAddress address) {
         if (address.isAnyLocalAddress() || address.isMulticastAddress()) {
             throw new IllegalConfigurationException(
-                    "Rings cannot use a wildcard or multicast address: address=%s. Set %s.",
+                    "Rings cannot use a wildcard or multicast address: address=%s. Set %s to one address of this host.",
                     address.getHostAddress(), GpuJoinOptions.RING_BIND_ADDRESS.key());
         }
     }
@@ -95,7 +95,9 @@ public final class RingSecurity {
                     SSLUtils.createSSLClientSocketFactory(taskManager));
         } catch (Exception e) {
             throw new IllegalConfigurationException(
-                    "Flink's internal SSL is not usable: " + e.getMessage(), e);
+                    "Flink's internal SSL is not usable: cause=%s. Check the options security.ssl.internal.*."
+                            .formatted(e.getMessage()),
+                    e);
         }
     }
 }

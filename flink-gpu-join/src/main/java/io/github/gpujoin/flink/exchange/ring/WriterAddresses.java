@@ -60,7 +60,8 @@ final class WriterAddresses implements Serializable {
                     InstantiationUtil.serializeObject(this), out);
             return new CollectCoordinationResponse("", 0, List.of(out.getCopyOfBuffer()));
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot serialize addresses", e);
+            throw new UncheckedIOException(
+                    "Cannot serialize addresses of writers: targets=" + targets, e);
         }
     }
 

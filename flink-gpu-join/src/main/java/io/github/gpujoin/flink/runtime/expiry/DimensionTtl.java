@@ -17,7 +17,8 @@ public record DimensionTtl(int dimension, int timeColumn, long ttlMs, boolean pa
     public DimensionTtl {
         if (ttlMs < 1) {
             throw new IllegalArgumentException(
-                    "Time to live shorter than 1 ms: dimension=" + dimension + ", ttlMs=" + ttlMs);
+                    "Time to live is shorter than 1 ms: dimension=%d, ttlMs=%d. Use .ttl(...) of at least 1 ms."
+                            .formatted(dimension, ttlMs));
         }
     }
 

@@ -24,7 +24,8 @@ public record TimesToLive(long factsMs, List<DimensionTtl> dimensions) implement
     public TimesToLive {
         if (factsMs < 1) {
             throw new IllegalArgumentException(
-                    "Time to live shorter than 1 ms: side=facts, ttlMs=" + factsMs);
+                    "Time to live is shorter than 1 ms: side=facts, ttlMs=%d. Use .ttl(...) of at least 1 ms."
+                            .formatted(factsMs));
         }
         dimensions = List.copyOf(dimensions);
     }
