@@ -122,10 +122,13 @@ public final class SkewDemo implements Callable<Integer> {
     }
 
     private void check() {
-        require(rows >= 1 && rounds >= 1, "rows and rounds are positive", rows + ", " + rounds);
-        require(threads >= 0 && threads <= 1024, "threads are 0 to 1024", threads);
+        require(
+                rows >= 1 && rounds >= 1,
+                "--rows or --rounds is not positive",
+                rows + ", " + rounds);
+        require(threads >= 0 && threads <= 1024, "--threads must be 0 to 1024", threads);
         boolean power = customers >= 1024 && Integer.bitCount(customers) == 1;
-        require(power, "customers are a power of two, at least 1024", customers);
+        require(power, "--customers must be a power of two, at least 1024", customers);
         require(OutputFile.isWritable(out), "--out " + OutputFile.RULE, out);
     }
 

@@ -63,13 +63,13 @@ class SkewDemoTest {
 
     @ParameterizedTest
     @CsvSource({
-        "--zipf=2.5, --zipf is a number from 0 to 2",
-        "--zipf=1..0, --zipf is a number from 0 to 2",
-        "--zipf=much, --zipf is a number from 0 to 2",
-        "--zipf=0..1..2, --zipf is a number from 0 to 2",
-        "--rows=0, rows and rounds are positive",
-        "--customers=1000, customers are a power of two",
-        "--threads=-1, threads are 0 to 1024",
+        "--zipf=2.5, --zipf must be a number from 0 to 2",
+        "--zipf=1..0, --zipf must be a number from 0 to 2",
+        "--zipf=much, --zipf must be a number from 0 to 2",
+        "--zipf=0..1..2, --zipf must be a number from 0 to 2",
+        "--rows=0, --rows or --rounds is not positive",
+        "--customers=1000, --customers must be a power of two",
+        "--threads=-1, --threads must be 0 to 1024",
         "--out=/no/such/folder/x.html, bin/skew-demo: --out is a file",
         "--out=/no/such/folder/x.html, a directory that can be written to: found=/no/such/folder/x.html (see --help)",
         "--out=/, --out is a file",

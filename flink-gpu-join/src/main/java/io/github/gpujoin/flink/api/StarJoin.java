@@ -69,6 +69,7 @@ public final class StarJoin<F> {
     private final List<DimensionInput<?>> dimensions = new ArrayList<>();
     private final BadRecordStreams badRecords = new BadRecordStreams();
     private JoinUid uid = DEFAULT_UID;
+    private boolean isTagged;
 
     private StarJoin(JoinInput<F> facts) {
         this.facts = facts;
@@ -217,9 +218,17 @@ public final class StarJoin<F> {
      * @param uid prefix of the uids
      * @return this builder
      * @throws IllegalArgumentException if it is blank
+     * @throws IllegalStateException after {@link #lateFacts} or {@link #lateVersions}, whose tags
+     *     contain the prefix
      */
     public StarJoin<F> uid(String uid) {
-        return uid(JoinUid.of(Objects.requireNonNull(uid, "uid")));
+        JoinUid changed = JoinUid.of(Objects.requireNonNull(uid, "uid"));
+        if (isTagged && !changed.text().equals(this.uid.text())) {
+            throw new IllegalStateException(
+                    "Join '%s' has side outputs under its uid: new uid=%s. Call .uid(...) before .lateFacts() and .lateVersions()."
+                            .formatted(this.uid.text(), uid));
+        }
+        return uid(changed);
     }
 
     StarJoin<F> uid(JoinUid uid) {
@@ -235,7 +244,9 @@ public final class StarJoin<F> {
      * @return the tag of the side output
      */
     public OutputTag<Row> lateFacts() {
-        return pipeline().lateFacts();
+        OutputTag<Row> tag = pipeline().lateFacts();
+        isTagged = true;
+        return tag;
     }
 
     /**
@@ -246,7 +257,9 @@ public final class StarJoin<F> {
      * @throws IllegalStateException if no dimension is versioned
      */
     public OutputTag<Row> lateVersions() {
-        return pipeline().lateVersions();
+        OutputTag<Row> tag = pipeline().lateVersions();
+        isTagged = true;
+        return tag;
     }
 
     /**

@@ -282,6 +282,11 @@ public final class StarJoinPipeline {
 
     private <OUT> SingleOutputStreamOperator<OUT> join(
             ResultEmitterFactory<OUT> emitter, TypeInformation<OUT> type) {
+        // Refusals come first: operators of a refused join would stay in the environment.
+        long[] completeAtWatermarks = completeAtWatermarks();
+        TimesToLive ttls = ttls();
+        EventTimeJoin eventTime = eventTime();
+        LateRowPolicy lateRows = lateRows();
         topology.requireUnusedUid();
         dimensions.forEach(DimensionInput::markJoined);
         facts.built().mark(uid);
@@ -290,7 +295,6 @@ public final class StarJoinPipeline {
         }
         List<ChunkSchema> schemas = packed.dimensions().stream().map(Packed::schema).toList();
         ChunkTypeInfo buildType = topology.onEdges(ChunkTypeInfo.ofDimensions(schemas));
-        LateRowPolicy lateRows = lateRows();
         List<DataStream<Chunk>> build = new ArrayList<>();
         List<DataStream<Chunk>> replicated = new ArrayList<>();
         Map<String, SingleOutputStreamOperator<Chunk>> outlived = new LinkedHashMap<>();
@@ -307,7 +311,7 @@ public final class StarJoinPipeline {
                                         dimension,
                                         spec,
                                         d,
-                                        dimensions.get(d).completeAtWatermark(),
+                                        completeAtWatermarks[d],
                                         lateRows,
                                         d == partitionedDimension));
             }
@@ -344,7 +348,7 @@ public final class StarJoinPipeline {
                             outlived,
                             spec,
                             replicas,
-                            ttls(),
+                            ttls,
                             lateRows,
                             columns(),
                             partitionedDimension));
@@ -357,8 +361,8 @@ public final class StarJoinPipeline {
                         spec,
                         columns(),
                         explain(),
-                        eventTime(),
-                        ttls(),
+                        eventTime,
+                        ttls,
                         replicas,
                         lateRows,
                         verified.isEmpty()
@@ -369,6 +373,17 @@ public final class StarJoinPipeline {
             dimensions.get(d).lateRows().accept(topology.lateRows(results, d, lateRows));
         }
         return results;
+    }
+
+    /**
+     * Returns the watermark that completes each dimension, 0 for a versioned one.
+     *
+     * @throws IllegalArgumentException if the rows of a dimension have no end
+     */
+    private long[] completeAtWatermarks() {
+        return dimensions.stream()
+                .mapToLong(d -> d.isVersioned() ? 0 : d.completeAtWatermark())
+                .toArray();
     }
 
     /**

@@ -11,11 +11,17 @@ import io.github.gpujoin.flink.api.SalesData.Customer;
 import io.github.gpujoin.flink.api.SalesData.Enriched;
 import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.connector.source.Boundedness;
+import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
+import org.apache.flink.streaming.api.graph.StreamNode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -113,6 +119,55 @@ class StarJoinRefusalTest {
         assertThatThrownBy(() -> star.dimension(data.productStream(env), d -> {}))
                 .hasMessageContaining(".dimension(...)");
         assertThat(star.uid("again").toRows()).isNotNull();
+    }
+
+    @Test
+    void shouldRejectAnotherUidOnceATagWasReturned() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .dimension(
+                                data.customerStream(env), d -> d.on("customer", "id").versioned())
+                        .uid("first");
+        star.lateVersions();
+        assertThat(star.uid("first")).isSameAs(star);
+        assertThatThrownBy(() -> star.uid("second"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage(
+                        "Join 'first' has side outputs under its uid: new uid=second. Call .uid(...)"
+                                + " before .lateFacts() and .lateVersions().");
+    }
+
+    @Test
+    void shouldAddNoOperatorOfAJoinThatIsRefused() {
+        SalesData data = new SalesData(1);
+        StreamExecutionEnvironment env = environment("cpu", 1);
+        AtomicReference<Dimension<Customer>> endless = new AtomicReference<>();
+        DataStream<Customer> customers =
+                env.fromSource(
+                                new NumberSequenceSource(0, 1) {
+                                    @Override
+                                    public Boundedness getBoundedness() {
+                                        return Boundedness.CONTINUOUS_UNBOUNDED;
+                                    }
+                                },
+                                WatermarkStrategy.noWatermarks(),
+                                "endless")
+                        .map(n -> new Customer())
+                        .returns(Customer.class);
+        StarJoin<Sale> star =
+                StarJoin.of(data.saleStream(env))
+                        .select("quantity")
+                        .dimension(data.productStream(env), d -> d.on("product", "id"))
+                        .dimension(customers, d -> endless.set(d.on("customer", "id")));
+        assertThatThrownBy(star::toRows).hasMessageContaining("'endless'");
+        endless.get().completeAtWatermark(7);
+        star.toRows().sinkTo(new DiscardingSink<>());
+        assertThat(env.getStreamGraph().getStreamNodes())
+                .extracting(StreamNode::getTransformationUID)
+                .filteredOn(Objects::nonNull)
+                .doesNotHaveDuplicates();
     }
 
     @Test
