@@ -8,11 +8,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Caches the text of a dimension's column by the address of its row's variable-width bytes, so that
- * repeated rows share one String. Direct-mapped, of fixed size.
+ * repeated rows share one String. Direct-mapped, of fixed size. Longer texts than {@value
+ * #MAX_LENGTH} chars are not cached, so a cache holds at most 2 MiB of chars.
  */
 final class TextCache {
 
     static final int ENTRIES = 4096;
+
+    /** Longest cached text. The cost of a longer one is its bytes, not its allocation. */
+    static final int MAX_LENGTH = 256;
 
     private final long[] addresses = new long[ENTRIES];
     private final String[] texts = new String[ENTRIES];
@@ -31,14 +35,18 @@ final class TextCache {
         return texts[slot];
     }
 
-    String put(int slot, long address, String text) {
-        addresses[slot] = address;
-        texts[slot] = text;
+    /** Replaces the entry, unless the text is too long; null stands for a null column. */
+    @Nullable String put(int slot, long address, @Nullable String text) {
+        if (text == null || text.length() <= MAX_LENGTH) {
+            addresses[slot] = address;
+            texts[slot] = text;
+        }
         return text;
     }
 
     void clear() {
         // 0 is not the address of any row
         Arrays.fill(addresses, 0);
+        Arrays.fill(texts, null);
     }
 }

@@ -32,6 +32,18 @@ class TextCacheTest {
     }
 
     @Test
+    void shouldNotHoldLongTexts() {
+        TextCache cache = new TextCache();
+        int slot = cache.slot(64);
+        String longest = "x".repeat(TextCache.MAX_LENGTH);
+
+        assertThat(cache.put(slot, 64, longest)).isSameAs(longest);
+        assertThat(cache.holds(slot, 64)).isTrue();
+        cache.put(cache.slot(128), 128, longest + "x");
+        assertThat(cache.holds(cache.slot(128), 128)).isFalse();
+    }
+
+    @Test
     void shouldSpreadAlignedAddressesOverItsSlots() {
         TextCache cache = new TextCache();
 
