@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,6 +12,7 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * The size of each partition's build log, in keyed state beside it. A restored subtask need not
@@ -25,6 +27,7 @@ import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerial
  */
 final class BuildLogSizes {
 
+    private final String name;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final ValueState<long[]> state;
@@ -38,6 +41,7 @@ final class BuildLogSizes {
      */
     BuildLogSizes(
             KeyedStateStore store, String name, PartitionKeys keys, IntConsumer setCurrentKey) {
+        this.name = name;
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
         this.state =
@@ -62,9 +66,11 @@ final class BuildLogSizes {
             return PartitionSize.empty(partition);
         }
         if (words.length != 3 || words[0] < 0 || words[1] < 0 || words[2] < 0) {
-            throw new IllegalStateException(
-                    "The snapshot is damaged, a build log has an impossible size: partition=%d, size=%s.\nRestore an earlier snapshot."
-                            .formatted(partition, Arrays.toString(words)));
+            throw new SuppressRestartsException(
+                    SnapshotDamage.in(
+                            name,
+                            "a build log has an impossible size: partition=%d, size=%s"
+                                    .formatted(partition, Arrays.toString(words))));
         }
         return new PartitionSize(partition, words[0], words[1], words[2]);
     }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.util.BitSet;
 import java.util.Map;
 import java.util.TreeMap;
@@ -12,6 +13,7 @@ import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.IntSerializer;
 import org.apache.flink.api.common.typeutils.base.array.BytePrimitiveArraySerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * Marks rows of a partitioned dimension that are in a result. The number of a row is its position
@@ -73,9 +75,11 @@ public final class BuildRowMarks {
                 if (block < 0
                         || block > Integer.MAX_VALUE >> BLOCK_BITS
                         || bits.length() > 1 << BLOCK_BITS) {
-                    throw new IllegalStateException(
-                            "The snapshot is damaged, it marks build rows that cannot exist: state=%s, partition=%d, block=%d, rows=%d.\nRestore an earlier snapshot."
-                                    .formatted(NAME, partition, block, bits.length()));
+                    throw new SuppressRestartsException(
+                            SnapshotDamage.in(
+                                    NAME,
+                                    "it marks build rows that cannot exist: partition=%d, block=%d, rows=%d"
+                                            .formatted(partition, block, bits.length())));
                 }
                 int first = block << BLOCK_BITS;
                 bits.stream().forEach(bit -> partition(partition).marks.set(first + bit));

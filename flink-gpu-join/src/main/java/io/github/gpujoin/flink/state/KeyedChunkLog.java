@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
  * A queue of byte arrays under the current key, in managed keyed state.
@@ -52,18 +54,25 @@ final class KeyedChunkLog {
         return entries.end() - first();
     }
 
+    /** Returns the name of the state with the entries. */
+    String name() {
+        return entries.name();
+    }
+
     /**
      * Returns the size of a restored log.
      *
-     * @throws IllegalStateException if head and tail do not enclose the log's entries
+     * @throws SuppressRestartsException if head and tail do not enclose the log's entries
      */
     long restoredSize() throws Exception {
         long head = first();
         long size = size();
         if (size < 0 || size > 0 && !(entries.has(head) && entries.has(entries.end() - 1))) {
-            throw new IllegalStateException(
-                    "The snapshot is damaged, its log lacks entries: state=%s, head=%d, tail=%d.\nRestore an earlier snapshot."
-                            .formatted(entries.name(), head, entries.end()));
+            throw new SuppressRestartsException(
+                    SnapshotDamage.in(
+                            entries.name(),
+                            "the log lacks entries: head=%d, tail=%d"
+                                    .formatted(head, entries.end())));
         }
         return size;
     }

@@ -7,6 +7,8 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.flink.record.SnapshotDamage;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /** Chunks of several sides in one log; the header of a chunk names its side. */
 final class LoggedChunks {
@@ -14,7 +16,7 @@ final class LoggedChunks {
     private LoggedChunks() {}
 
     /**
-     * @throws IllegalStateException if the join has no such side
+     * @throws SuppressRestartsException if the join has no such side
      */
     static Chunk decode(JoinSpec spec, byte[] bytes) {
         int dimension = dimensionOf(bytes, spec.dimensions().size());
@@ -28,7 +30,7 @@ final class LoggedChunks {
      * whole header counts to dimension 0, whose schema then rejects it.
      *
      * @param dimensions number of the join's dimensions
-     * @throws IllegalStateException if the join has no such side
+     * @throws SuppressRestartsException if the join has no such side
      */
     static int dimensionOf(byte[] bytes, int dimensions) {
         int dimension =
@@ -36,9 +38,11 @@ final class LoggedChunks {
                         ? 0
                         : Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
         if (dimension < ChunkDescriptor.FACTS || dimension >= dimensions) {
-            throw new IllegalStateException(
-                    "The snapshot is damaged, a logged chunk is of an unknown dimension: dimension=%d, dimensions=%d.\nRestore an earlier snapshot."
-                            .formatted(dimension, dimensions));
+            throw new SuppressRestartsException(
+                    SnapshotDamage.in(
+                            "build log",
+                            "a logged chunk is of an unknown dimension: dimension=%d, dimensions=%d"
+                                    .formatted(dimension, dimensions)));
         }
         return dimension;
     }

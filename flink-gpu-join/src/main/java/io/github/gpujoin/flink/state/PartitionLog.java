@@ -6,10 +6,12 @@ import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.util.function.ThrowingConsumer;
 
 /**
@@ -68,16 +70,18 @@ final class PartitionLog {
     /**
      * Number of chunks of a partition in the restored snapshot.
      *
-     * @throws IllegalStateException if the log has fewer chunks than its size in the snapshot
+     * @throws SuppressRestartsException if the log has fewer chunks than its size in the snapshot
      */
     long restoredCount(int partition) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
         long count = chunks.restoredSize();
         long written = sizes.get(partition).chunks();
         if (count < written) {
-            throw new IllegalStateException(
-                    "The snapshot is damaged, a build log lacks chunks: partition=%d, chunks=%d, expected=%d.\nRestore an earlier snapshot."
-                            .formatted(partition, count, written));
+            throw new SuppressRestartsException(
+                    SnapshotDamage.in(
+                            chunks.name(),
+                            "a build log lacks chunks: partition=%d, chunks=%d, expected=%d"
+                                    .formatted(partition, count, written)));
         }
         return count;
     }
@@ -158,7 +162,7 @@ final class PartitionLog {
      * Emits the size of each of the subtask's own partitions. The log is read only if the snapshot
      * does not hold its size, as snapshots of release 0.1.0 do not.
      *
-     * @throws IllegalStateException if a log has fewer chunks than its size in the snapshot
+     * @throws SuppressRestartsException if a log has fewer chunks than its size in the snapshot
      */
     void replaySizes(ThrowingConsumer<PartitionSize, Exception> consumer) throws Exception {
         for (int partition : keys.ownPartitions()) {

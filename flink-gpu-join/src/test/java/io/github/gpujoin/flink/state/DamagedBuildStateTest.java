@@ -4,7 +4,6 @@ package io.github.gpujoin.flink.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinKind;
@@ -108,10 +107,11 @@ class DamagedBuildStateTest {
 
         values.put("log-tail", 3L);
 
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(() -> logOf(store()).restoredCount(0))
+                .havingCause()
                 .withMessage(
-                        "The snapshot is damaged, a build log lacks chunks: partition=0, chunks=3,"
+                        "The snapshot is damaged: state=log, a build log lacks chunks: partition=0, chunks=3,"
                                 + " expected=5.\nRestore an earlier snapshot.");
     }
 
@@ -129,8 +129,9 @@ class DamagedBuildStateTest {
         values.put("size", words);
         BuildLogSizes sizes = new BuildLogSizes(store(), "size", KEYS, key -> {});
 
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(() -> sizes.get(0))
+                .havingCause()
                 .withMessageContaining("a build log has an impossible size: partition=0");
     }
 
@@ -141,8 +142,9 @@ class DamagedBuildStateTest {
         BuildRowMarks marks = new BuildRowMarks(store(), KEYS, key -> {}, 0);
         maps.get("marked-build-rows").put(block, new byte[] {1});
 
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(marks::restore)
+                .havingCause()
                 .withMessageContaining("it marks build rows that cannot exist")
                 .withMessageContaining("block=" + block);
     }

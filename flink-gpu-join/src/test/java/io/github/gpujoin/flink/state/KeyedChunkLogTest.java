@@ -3,7 +3,7 @@
 package io.github.gpujoin.flink.state;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
@@ -14,6 +14,7 @@ import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
+import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -96,8 +97,9 @@ class KeyedChunkLogTest {
         log.append(ENTRY);
         log.append(ENTRY);
         values.put(state, position);
-        assertThatIllegalStateException()
+        assertThatExceptionOfType(SuppressRestartsException.class)
                 .isThrownBy(log::restoredSize)
+                .havingCause()
                 .withMessageContaining("state=log")
                 .withMessageContaining(String.valueOf(position));
     }
