@@ -26,22 +26,19 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(RegionLeakExtension.class)
 abstract class JoinEngineStateConformance {
 
+    private static final ChunkSchema CUSTOMERS =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("discount", ColumnType.INT32),
+                    Column.nullable("name", ColumnType.STRING));
+
     /** Facts (long key, int measure) and one inner dimension (long key, int payload, text). */
     static final JoinSpec SPEC =
             new JoinSpec(
                     ChunkSchema.of(
                             Column.of("fact_key", ColumnType.INT64),
                             Column.of("measure", ColumnType.INT32)),
-                    List.of(
-                            new DimensionSpec(
-                                    "customer",
-                                    ChunkSchema.of(
-                                            Column.of("key", ColumnType.INT64),
-                                            Column.of("discount", ColumnType.INT32),
-                                            Column.nullable("name", ColumnType.STRING)),
-                                    0,
-                                    0,
-                                    JoinKind.INNER)));
+                    List.of(new DimensionSpec("customer", CUSTOMERS, 0, 0, JoinKind.INNER)));
 
     /** Creates the engines under test. */
     protected abstract JoinEngineFactory factory();
@@ -52,7 +49,7 @@ abstract class JoinEngineStateConformance {
     }
 
     static Chunk customers(Object[]... rows) {
-        return TestChunks.of(SPEC.dimensions().get(0).schema(), 0, List.of(rows));
+        return TestChunks.of(CUSTOMERS, 0, List.of(rows));
     }
 
     /** Returns a customer for each key from {@code from} to {@code to - 1}. */
@@ -392,8 +389,9 @@ abstract class JoinEngineStateConformance {
             run.drain();
             EngineStats stats = engine.stats();
             assertThat(stats.buildRows()).isEqualTo(17);
-            long bytes = EngineChecks.payloadBytes(first) + EngineChecks.payloadBytes(second);
-            assertThat(stats.buildBytes()).isEqualTo(bytes);
+            assertThat(stats.buildBytes())
+                    .isEqualTo(
+                            EngineChecks.payloadBytes(first) + EngineChecks.payloadBytes(second));
             assertThat(stats.tableBytes()).isPositive();
             assertThat(stats.probeRows()).isEqualTo(6);
             assertThat(stats.resultRows()).isEqualTo(4 + 1);
