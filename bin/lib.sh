@@ -59,8 +59,8 @@ need_java() {
   fi
   local version
   version=$("$JAVA" -version 2>&1 | sed -n 's/.* version "\([0-9]*\).*/\1/p')
-  [[ ${version:-0} -ge 17 ]] ||
-    fail "Java is older than 17: found=${version:-unknown}, java=$JAVA (set JAVA_HOME to a JDK 17)"
+  [[ -n $version ]] || fail "Java does not report its version: java=$JAVA (set JAVA_HOME to a JDK 17)"
+  [[ $version -ge 17 ]] || fail "Java is older than 17: found=$version, java=$JAVA (set JAVA_HOME to a JDK 17)"
 }
 
 need_maven() {

@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
             LatencyCommand.class,
             TransportCommand.class,
             HybridCommand.class,
+            EncodingCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

@@ -100,6 +100,27 @@ class BenchITCase {
     }
 
     @Test
+    void shouldCompareEncodedChunksWithPlainOnes(@TempDir Path folder) {
+        int exit =
+                bench(
+                        "encoding",
+                        "--build-rows=20000",
+                        "--probe-rows=100000",
+                        "--rounds=1",
+                        "--scale-factor=0.001",
+                        "--data=" + folder);
+        assertThat(exit).as(err.toString()).isZero();
+        List<Matcher> results =
+                out.toString().lines().map(RESULT::matcher).filter(Matcher::matches).toList();
+        assertThat(results)
+                .extracting(line -> line.group(1))
+                .containsExactly("plain-20000", "encoded-20000");
+        assertThat(results.get(0).group(3)).isEqualTo(results.get(1).group(3));
+        assertThat(out.toString())
+                .containsPattern("lineorder  lo_orderkey +6\\d{3} +\\d+ +\\d+ +2\\d\\.");
+    }
+
+    @Test
     void shouldMeasureWhatCheckpointsCostAndRestoreTheBuildSide(@TempDir Path dir)
             throws Exception {
         long openBefore = Region.openCount();

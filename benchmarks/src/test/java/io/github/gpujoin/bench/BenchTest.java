@@ -23,7 +23,16 @@ class BenchTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"checkpoint", "gpu", "heavy-key", "hybrid", "join", "latency", "transport"})
+            strings = {
+                "checkpoint",
+                "encoding",
+                "gpu",
+                "heavy-key",
+                "hybrid",
+                "join",
+                "latency",
+                "transport"
+            })
     void shouldRefuseAFileThatCannotBeWrittenBeforeItMeasures(String command) {
         assertThat(bench(command, "--json=/no/such/folder/x.json")).isEqualTo(2);
         assertThat(bench(command, "--json=/")).isEqualTo(2);

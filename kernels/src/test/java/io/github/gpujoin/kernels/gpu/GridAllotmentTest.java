@@ -142,13 +142,16 @@ class GridAllotmentTest {
     void shouldRejectAnotherModeOnASharedDevice() {
         GpuOptions options = GpuOptions.defaults();
         DeviceLease lease = new DeviceLease(new RefusingDriver(), options);
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> lease.requireMode(GridMode.STATIC))
-                .withMessage(
-                        "Grid modes of engines on one device differ: gridMode=STATIC,"
-                                + " running=ADAPTIVE. Close the running engines first, or use their"
-                                + " mode.");
-        lease.requireMode(GridMode.ADAPTIVE);
-        lease.release();
+        try {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> lease.requireMode(GridMode.STATIC))
+                    .withMessage(
+                            "Grid modes of engines on one device differ: gridMode=STATIC,"
+                                    + " running=ADAPTIVE. Close the running engines first, or use"
+                                    + " their mode.");
+            lease.requireMode(GridMode.ADAPTIVE);
+        } finally {
+            lease.release();
+        }
     }
 }
