@@ -154,7 +154,9 @@ class ExactlyOnceITCase {
         env.configure(
                 new Configuration()
                         .set(GpuJoinOptions.TRANSPORT, transport)
-                        .set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofMillis(200))
+                        .set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofSeconds(1))
+                        // A loaded machine can exceed that timeout, which is one more failure.
+                        .set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 5)
                         .set(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ofMinutes(1)));
         List<String> results = rows(join(env, failAt, true, true));
 
