@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.AppendOnlyRocksDb;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -15,12 +15,14 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
+@ExtendWith(RegionLeakExtension.class)
 class BenchITCase {
 
     private static final Pattern RESULT =
@@ -38,7 +40,6 @@ class BenchITCase {
 
     @Test
     void shouldJoinWithEveryContenderAndAgree(@TempDir Path dir) throws Exception {
-        long openBefore = Region.openCount();
         Path json = dir.resolve("result.json");
         int exit =
                 bench(
@@ -76,7 +77,6 @@ class BenchITCase {
         assertThat(document.at("/command").asText())
                 .startsWith("bin/bench join --build-rows=20000");
         assertThat(document.at("/contenders")).hasSize(12);
-        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     @Test
@@ -123,7 +123,6 @@ class BenchITCase {
     @Test
     void shouldMeasureWhatCheckpointsCostAndRestoreTheBuildSide(@TempDir Path dir)
             throws Exception {
-        long openBefore = Region.openCount();
         Path json = dir.resolve("checkpoint.json");
         int exit =
                 bench(
@@ -155,7 +154,6 @@ class BenchITCase {
                 .isLessThan(observations.at("/2/values/written_bytes").asLong());
         assertThat(observations.at("/4/values/written_per_build_byte").asDouble()).isPositive();
         assertThat(dir.resolve("checkpoints")).doesNotExist();
-        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     @ParameterizedTest
@@ -185,7 +183,6 @@ class BenchITCase {
     @ParameterizedTest
     @ValueSource(strings = {"flink", "shm"})
     void shouldSendChunksBy(String transport) {
-        long openBefore = Region.openCount();
         int exit =
                 bench(
                         "transport",
@@ -198,7 +195,6 @@ class BenchITCase {
         assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT")))
                 .hasSize(2)
                 .allMatch(line -> !line.contains(" gb_per_second=0 "));
-        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     @ParameterizedTest

@@ -115,6 +115,7 @@ class ModuleOrderTest {
     private static final JavaClasses CLASSES =
             new ClassFileImporter()
                     .withImportOption(new ImportOption.DoNotIncludeTests())
+                    .withImportOption(location -> !location.contains("-tests.jar"))
                     .importPackages("io.github.gpujoin");
 
     static Stream<String> packages() {

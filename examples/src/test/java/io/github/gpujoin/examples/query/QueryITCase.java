@@ -4,7 +4,7 @@ package io.github.gpujoin.examples.query;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
 import io.github.gpujoin.examples.files.FileFormat;
@@ -27,6 +27,7 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** Every query answers as DuckDB does on the same files. */
+@ExtendWith(RegionLeakExtension.PerClass.class)
 class QueryITCase {
 
     private static final Map<Benchmark, Double> SCALE_FACTORS =
@@ -46,7 +48,6 @@ class QueryITCase {
 
     private static final Map<String, List<List<String>>> EXPECTED = new HashMap<>();
     private static JobCluster cluster;
-    private static long openRegions;
 
     /** Options as on the command line. */
     @Command
@@ -68,14 +69,12 @@ class QueryITCase {
                 }
             }
         }
-        openRegions = Region.openCount();
         cluster = JobCluster.open(4, new Configuration());
     }
 
     @AfterAll
     static void closeCluster() throws Exception {
         cluster.close();
-        assertThat(Region.openCount()).isEqualTo(openRegions);
     }
 
     static Stream<Arguments> settings() {

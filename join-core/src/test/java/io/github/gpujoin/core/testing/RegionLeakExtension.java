@@ -5,7 +5,9 @@ package io.github.gpujoin.core.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.region.Region;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -30,13 +32,39 @@ public final class RegionLeakExtension implements BeforeEachCallback, AfterEachC
 
     @Override
     public void beforeEach(ExtensionContext context) {
-        context.getStore(NAMESPACE).put(Open.class, Open.now());
+        storeOpen(context);
     }
 
     @Override
     public void afterEach(ExtensionContext context) {
+        assertNoLeak(context);
+    }
+
+    private static void storeOpen(ExtensionContext context) {
+        context.getStore(NAMESPACE).put(Open.class, Open.now());
+    }
+
+    private static void assertNoLeak(ExtensionContext context) {
         assertThat(Open.now())
                 .as("open regions")
                 .isEqualTo(context.getStore(NAMESPACE).get(Open.class, Open.class));
+    }
+
+    /**
+     * Fails a test class that leaves a {@link Region} open, for classes whose tests share one.
+     * JUnit calls it before the {@code @BeforeAll} methods of the class, and after its
+     * {@code @AfterAll} methods.
+     */
+    public static final class PerClass implements BeforeAllCallback, AfterAllCallback {
+
+        @Override
+        public void beforeAll(ExtensionContext context) {
+            storeOpen(context);
+        }
+
+        @Override
+        public void afterAll(ExtensionContext context) {
+            assertNoLeak(context);
+        }
     }
 }
