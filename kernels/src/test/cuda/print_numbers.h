@@ -35,6 +35,9 @@ inline void printLayout() {
     FIELD(StepEntry, resultBuffer);
     FIELD(StepEntry, resume);
     FIELD(StepEntry, epoch);
+    FIELD(StepEntry, chunk);
+    FIELD(StepEntry, chunkRowCount);
+    FIELD(StepEntry, chunkReadRows);
     FIELD(StepEntry, segmentSequence);
     FIELD(StepEntry, baseRow);
     FIELD(StepEntry, lengthBytes);
@@ -103,6 +106,9 @@ inline void printLayout() {
     FIELD(Plan, filterCount);
     FIELD(Plan, nullKeysColumn);
     FIELD(Plan, decodedRows);
+    FIELD(Plan, chunkColumnCount);
+    FIELD(Plan, chunkColumnWidth);
+    FIELD(Plan, segmentColumn);
     SIZE(EncodedColumn);
     FIELD(EncodedColumn, encoding);
     FIELD(EncodedColumn, valueBits);
@@ -159,6 +165,8 @@ inline void printLayout() {
     std::printf("CHUNK_VERSION=%u\n", CHUNK_VERSION);
     std::printf("CHUNK_VERSION_WITH_FLAGS=%u\n", CHUNK_VERSION_WITH_FLAGS);
     std::printf("CHUNK_ENCODED=%u\n", CHUNK_ENCODED);
+    std::printf("CHUNK_MANY_PARTITIONS=%u\n", CHUNK_MANY_PARTITIONS);
+    std::printf("NOT_IN_SEGMENT=%u\n", NOT_IN_SEGMENT);
     std::printf("TILE_ROWS=%d\n", TILE_ROWS);
     std::printf("DECODED_COLUMN_BYTES=%d\n", static_cast<int>(DECODED_COLUMN_BYTES));
     std::printf("RUN_LENGTH=%u\n", RUN_LENGTH);

@@ -219,6 +219,7 @@ class Device {
         entry.segmentSequence = sequence;
         entry.baseRow = baseRow;
         entry.lengthBytes = lengthBytes[slot];
+        entry.chunk = 0;
         uint8_t* lanesOfSteps = reinterpret_cast<uint8_t*>(ring.lanes);
         storeRelaxedSystem(&lanesOfSteps[ticket % RING], static_cast<uint8_t>(lane));
         storeReleaseSystem(&control.published, posted);

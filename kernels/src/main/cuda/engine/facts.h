@@ -32,16 +32,31 @@ GPUJOIN_HD inline bool isEncoded(const ChunkHeader& header) {
     return header.version == CHUNK_VERSION_WITH_FLAGS && header.flags == CHUNK_ENCODED;
 }
 
+// Returns the rows to read of a chunk that is read in place.
+GPUJOIN_HD inline uint32_t rowsToRead(const StepEntry& step) {
+    return step.chunkReadRows == 0 ? step.chunkRowCount : step.chunkReadRows;
+}
+
+// Returns the rows of the segment that a step has read.
+GPUJOIN_HD inline int32_t rowsOf(const StepEntry& step, const ChunkHeader& header) {
+    return step.chunk == 0 ? header.rowCount : static_cast<int32_t>(rowsToRead(step));
+}
+
 // Returns whether every field has the value that this step expects. Required before locateColumns.
 GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& step,
                                   const Plan& plan) {
     bool encoded = isEncoded(header);
-    if (header.magic != CHUNK_MAGIC || (header.version != CHUNK_VERSION && !encoded) ||
-        header.headerLength != sizeof(ChunkHeader) ||
+    bool hasVersion = header.version == CHUNK_VERSION || encoded ||
+                      (step.chunk != 0 && header.version == CHUNK_VERSION_WITH_FLAGS &&
+                       header.flags == CHUNK_MANY_PARTITIONS);
+    if (header.magic != CHUNK_MAGIC || !hasVersion || header.headerLength != sizeof(ChunkHeader) ||
         header.schemaFingerprint != plan.schemaFingerprint || header.epoch != step.epoch ||
         header.sequence != step.segmentSequence || header.rowCount < 0 ||
         static_cast<uint32_t>(header.lengthBytes) != step.lengthBytes) {
         return false;
+    }
+    if (step.chunk != 0) {
+        return !encoded && static_cast<uint32_t>(header.rowCount) == step.chunkRowCount;
     }
     Facts facts;
     return encoded ? plan.decodedRows != 0

@@ -25,6 +25,9 @@ constexpr uint16_t CHUNK_VERSION = 1;
 constexpr uint16_t CHUNK_VERSION_WITH_FLAGS = 2;
 constexpr uint16_t CHUNK_ENCODED = 2;
 
+// A chunk that is read in place may have rows of many partitions.
+constexpr uint16_t CHUNK_MANY_PARTITIONS = 1;
+
 // Header of a chunk, drawn in ChunkDescriptor. A segment, the unit of probing, is a chunk with only
 // the fact columns that the device needs.
 struct ChunkHeader {
@@ -50,10 +53,14 @@ static_assert(offsetof(ChunkHeader, checksum) == 48);
 // An entry of the step ring, in mapped host memory: one step of one probe slot. The last entry is
 // followed by the lane of each entry, a byte each.
 //
-//   0          8      12     16             20       24      32                40        44            48     64
-//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
-//   | sequence | plan | slot | resultBuffer | resume | epoch | segmentSequence | baseRow | lengthBytes | zero |
-//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+------+
+//   0          8      12     16             20       24      32                40        44
+//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+
+//   | sequence | plan | slot | resultBuffer | resume | epoch | segmentSequence | baseRow | lengthBytes |
+//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+
+//   48      56              60              64
+//   +-------+---------------+---------------+
+//   | chunk | chunkRowCount | chunkReadRows |
+//   +-------+---------------+---------------+
 struct StepEntry {
     uint64_t sequence;  // the step's ticket + 1
     uint32_t plan;
@@ -63,10 +70,13 @@ struct StepEntry {
     int64_t epoch;
     int64_t segmentSequence;
     uint32_t baseRow;      // added to segment rows in results
-    uint32_t lengthBytes;  // of the segment
-    uint64_t reserved[2];
+    uint32_t lengthBytes;  // of the segment or chunk
+    uint64_t chunk;  // device address of a chunk that is read in place; 0: the segment of the slot
+    uint32_t chunkRowCount;
+    uint32_t chunkReadRows;  // rows to read from baseRow on; 0: all of them, and verify the chunk
 };
 static_assert(sizeof(StepEntry) == 64);
+static_assert(offsetof(StepEntry, chunk) == 48);
 
 // Outcome of a step, in mapped host memory, one for each result buffer.
 //
@@ -150,6 +160,9 @@ enum JoinKind : uint32_t { JOIN_INNER = 0, JOIN_LEFT = 1, JOIN_SEMI = 2, JOIN_AN
 
 // Stands for a column that a join does not have.
 constexpr uint32_t NO_COLUMN = 0xFFFFFFFFu;
+
+// Stands for a column of a chunk that the device does not need.
+constexpr uint8_t NOT_IN_SEGMENT = 0xFF;
 
 // The table of one dimension. UNIQUE: slots are rows; an empty slot has NO_ROW in `next`. CHAINED:
 // slots is uint32_t[slotCount], the first row of each slot, and `next` links the rows. GROUPED:
@@ -267,8 +280,15 @@ struct Plan {
     uint32_t filterCount;
     uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
     uint64_t decodedRows;     // device memory of each block; 0: segments are never encoded
+
+    // Columns of a chunk that is read in place, and the segment column of each, or NOT_IN_SEGMENT.
+    uint32_t chunkColumnCount;  // 0: chunks are not read in place
+    uint32_t reserved;
+    uint8_t chunkColumnWidth[MAX_FACT_COLUMNS];
+    uint8_t segmentColumn[MAX_FACT_COLUMNS];
 };
-static_assert(sizeof(Plan) == 144);
+static_assert(sizeof(Plan) == 184);
+static_assert(offsetof(Plan, chunkColumnWidth) == 152);
 static_assert(offsetof(Plan, columnWidth) == 88);
 
 }  // namespace gpujoin

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Copies a segment from mapped host memory to device memory, once over the bus, and verifies it.
+// Copies a segment from mapped host memory to device memory, once over the bus, and verifies it. A
+// chunk that is read in place becomes a segment by the copy.
 //
 // A Group is the set of threads that run one step: rank(), size(), sync(), exclusiveSum().
 #pragma once
@@ -16,28 +17,80 @@ struct alignas(16) Words {
     uint64_t high;
 };
 
-// Copies whole words and returns this thread's share of their checksum, with the checksum field as
-// 0. A thread has one outstanding load; the other reading blocks hide the latency of the bus.
+// Copies whole words from `from + offset` and returns this thread's share of their checksum, with
+// the checksum field as 0. Copies nothing if `to` is null. A thread has one outstanding load; the
+// other reading blocks hide the latency of the bus.
 template <typename Group>
-GPUJOIN_HD inline uint64_t copySegment(Group& group, const unsigned char* from, unsigned char* to,
-                                       uint32_t lengthBytes) {
+GPUJOIN_HD inline uint64_t copyWords(Group& group, const unsigned char* from, uint64_t offset,
+                                     unsigned char* to, uint64_t lengthBytes) {
     constexpr uint32_t CHECKSUM_INDEX = offsetof(ChunkHeader, checksum) / 8;
-    const Words* source = reinterpret_cast<const Words*>(from);
+    const Words* source = reinterpret_cast<const Words*>(from + offset);
     Words* target = reinterpret_cast<Words*>(to);
-    uint32_t pairs = lengthBytes / sizeof(Words);
+    uint32_t pairs = static_cast<uint32_t>(lengthBytes / sizeof(Words));
+    uint64_t first = offset / 8;
     uint64_t sum = 0;
     for (uint32_t at = group.rank(); at < pairs; at += group.size()) {
         Words words = source[at];
-        target[at] = words;
-        uint64_t low = 2 * at == CHECKSUM_INDEX ? 0 : words.low;
-        sum += checksumOf(low, 2 * uint64_t{at}) + checksumOf(words.high, 2 * uint64_t{at} + 1);
+        if (target != nullptr) {
+            target[at] = words;
+        }
+        uint64_t index = first + 2 * uint64_t{at};
+        uint64_t low = index == CHECKSUM_INDEX ? 0 : words.low;
+        sum += checksumOf(low, index) + checksumOf(words.high, index + 1);
     }
     return sum;
 }
 
+// Copies the columns of a chunk that the device needs to where they are in a segment. If the chunk
+// is not known to have arrived, also reads all other columns, and returns this thread's share of the
+// checksum of the chunk.
+template <typename Group>
+GPUJOIN_HD inline uint64_t copyChunk(Group& group, const Plan& plan, const StepEntry& step,
+                                     unsigned char* to) {
+    const unsigned char* from = reinterpret_cast<const unsigned char*>(step.chunk);
+    bool verifies = step.chunkReadRows == 0;
+    uint64_t firstRow = verifies ? 0 : step.baseRow;
+    Facts segment;
+    locateColumns(plan, static_cast<int32_t>(rowsToRead(step)), segment);
+    uint64_t sum = copyWords(group, from, 0, to, sizeof(ChunkHeader));
+    uint64_t offset = sizeof(ChunkHeader);
+    for (uint32_t c = 0; c < plan.chunkColumnCount; c++) {
+        uint64_t width = plan.chunkColumnWidth[c];
+        uint32_t column = plan.segmentColumn[c];
+        unsigned char* target =
+            column == NOT_IN_SEGMENT ? nullptr : to + segment.columnOffset[column];
+        if (target != nullptr || verifies) {
+            sum += copyWords(group, from, offset + width * firstRow, target,
+                             alignColumn(width * rowsToRead(step)));
+        }
+        offset += alignColumn(width * step.chunkRowCount);
+    }
+    return sum;
+}
+
+// The first row of a range must be a multiple of this, so that every column of it is aligned.
+constexpr uint32_t RANGE_ROWS = 64;
+
+// Returns whether a chunk that is read in place has the columns of the plan, and the rows to read
+// fit a segment. Everything comes from the step, so that the writer of the chunk has no influence.
+GPUJOIN_HD inline bool isReadableInPlace(const StepEntry& step, const Plan& plan) {
+    uint64_t end = sizeof(ChunkHeader);
+    for (uint32_t c = 0; c < plan.chunkColumnCount; c++) {
+        end += alignColumn(uint64_t{plan.chunkColumnWidth[c]} * step.chunkRowCount);
+    }
+    uint64_t endRow = uint64_t{step.baseRow} + step.chunkReadRows;
+    bool isRange =
+        step.chunkReadRows == 0 || (step.baseRow % RANGE_ROWS == 0 && endRow <= step.chunkRowCount);
+    Facts segment;
+    return plan.chunkColumnCount > 0 && isRange && step.chunkRowCount <= 0x7FFFFFFFu &&
+           end == step.lengthBytes &&
+           locateColumns(plan, static_cast<int32_t>(rowsToRead(step)), segment) <=
+               plan.segmentBytes;
+}
+
 constexpr uint32_t MAX_READS = 1000;
 
-// Reads the segment of the step. If a check fails, the segment has not fully arrived: a remote
+// Reads the segment or chunk of the step. If a check fails, it has not fully arrived: a remote
 // writer may have made only part of it visible. The block rereads it every microsecond, up to 1000
 // times (Thostrup et al., section 4.2).
 //
@@ -50,7 +103,9 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
         reinterpret_cast<const unsigned char*>(plan.segments) + plan.segmentBytes * step.slot;
     unsigned char* to =
         reinterpret_cast<unsigned char*>(plan.scratch) + plan.segmentBytes * step.slot;
-    if (step.lengthBytes < sizeof(ChunkHeader) || step.lengthBytes > plan.segmentBytes) {
+    bool inPlace = step.chunk != 0;
+    if (inPlace ? !isReadableInPlace(step, plan)
+                : step.lengthBytes < sizeof(ChunkHeader) || step.lengthBytes > plan.segmentBytes) {
         return STEP_BAD_HEADER;
     }
     bool writes = plan.capacityRows > 0 && plan.aggregation == 0;
@@ -58,13 +113,14 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
     StepStatus status = STEP_BAD_HEADER;
     for (uint32_t reads = 0; reads < MAX_READS; reads++) {
         enterGate(group, gate, blocks);
-        uint64_t sum = copySegment(group, from, to, step.lengthBytes);
+        uint64_t sum = inPlace ? copyChunk(group, plan, step, to)
+                               : copyWords(group, from, 0, to, step.lengthBytes);
         group.exclusiveSum(sum, sum);  // includes a barrier: all threads have read
         leaveGate(group, gate);
         ChunkHeader copy = *reinterpret_cast<const ChunkHeader*>(to);
         if (!isHeaderOf(copy, step, plan)) {
             status = STEP_BAD_HEADER;
-        } else if (copy.checksum != sum) {
+        } else if (copy.checksum != sum && !(inPlace && step.chunkReadRows != 0)) {
             status = STEP_BAD_CHECKSUM;
         } else if (isEncoded(copy) &&
                    encodedLength(plan, to, copy.rowCount, step.lengthBytes) != step.lengthBytes) {

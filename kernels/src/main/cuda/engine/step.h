@@ -95,7 +95,7 @@ class Step {
         if (group.rank() == 0) {
             Facts& facts = shared.facts;
             facts.base = segment;
-            locateColumns(plan, header.rowCount, facts);
+            locateColumns(plan, rowsOf(shared.step, header), facts);
             shared.segment = segment;
             shared.encoded = isEncoded(header);
             if (shared.encoded) {

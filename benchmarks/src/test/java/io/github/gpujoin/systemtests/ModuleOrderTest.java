@@ -51,7 +51,12 @@ class ModuleOrderTest {
             List.of(
                     List.of("core.region", "core.natives"),
                     List.of("core.layout"),
-                    List.of("core.encoding", "core.histogram", "core.engine", "core.ring"),
+                    List.of(
+                            "core.encoding",
+                            "core.histogram",
+                            "core.engine",
+                            "core.ring",
+                            "core.slot"),
                     List.of("core.reference"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import java.util.Objects;
 
 /**
  * Build rows of one dimension in order of arrival, copied to native memory so that their chunks can
@@ -117,8 +118,9 @@ final class BuildStaging implements AutoCloseable {
 
     private void copyColumn(
             Chunk chunk, int column, int widthBytes, int firstRow, int count, long target) {
-        byte[] bytes = chunk.bytes();
-        long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * firstRow;
+        // The null check tells the compiler that the base is a heap array.
+        byte[] bytes = Objects.requireNonNull(chunk.array());
+        long source = chunk.columnStart(column) + (long) widthBytes * firstRow;
         int stride = layout.rowBytes();
         if (widthBytes == Long.BYTES) {
             for (int i = 0; i < count; i++) {
@@ -132,11 +134,11 @@ final class BuildStaging implements AutoCloseable {
     }
 
     private long copyVariableWidth(Chunk chunk, int row) {
-        int start = chunk.variableWidthStart(row);
-        int length = chunk.variableWidthEnd(row) - start;
+        long start = chunk.variableWidthStart(row);
+        int length = (int) (chunk.variableWidthEnd(row) - start);
         long address = variableWidth.allocate(4L + length);
         Memory.putInt(address, length);
-        Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
+        Memory.copy(chunk.array(), start, null, address + 4, length);
         return address;
     }
 

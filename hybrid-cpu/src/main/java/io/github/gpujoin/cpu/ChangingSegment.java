@@ -193,22 +193,22 @@ final class ChangingSegment implements AutoCloseable {
     }
 
     private static void copyColumn(Chunk chunk, int column, int widthBytes, int row, long target) {
-        long source = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * row;
+        long source = chunk.columnStart(column) + (long) widthBytes * row;
         if (widthBytes == Long.BYTES) {
-            Memory.putLong(target, Memory.getLong(chunk.bytes(), source));
+            Memory.putLong(target, Memory.getLong(chunk.array(), source));
         } else {
-            Memory.putInt(target, Memory.getInt(chunk.bytes(), source));
+            Memory.putInt(target, Memory.getInt(chunk.array(), source));
         }
     }
 
     // ------------------------------------------------------------------ variable-width bytes
 
     private long copyVariableWidth(Chunk chunk, int row) {
-        int start = chunk.variableWidthStart(row);
-        int length = chunk.variableWidthEnd(row) - start;
+        long start = chunk.variableWidthStart(row);
+        int length = (int) (chunk.variableWidthEnd(row) - start);
         long address = variableWidth.allocate(4L + length);
         Memory.putInt(address, length);
-        Memory.copy(chunk.bytes(), Memory.BYTES + start, null, address + 4, length);
+        Memory.copy(chunk.array(), start, null, address + 4, length);
         liveVariableWidthBytes += 4L + length;
         return address;
     }

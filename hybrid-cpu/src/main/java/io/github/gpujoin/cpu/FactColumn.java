@@ -6,8 +6,12 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
-/** Reads an integer column of fact chunks as contiguous 64-bit values. Immutable. */
+/**
+ * Reads an integer column of fact chunks as contiguous 64-bit values. Chunks are read in place, on
+ * the heap and in slots. Immutable.
+ */
 final class FactColumn {
 
     private final int column;
@@ -23,21 +27,21 @@ final class FactColumn {
         return wide;
     }
 
-    /** Returns the offset of a value in {@link Chunk#array()}. */
+    /** Returns the offset of a value in {@link Chunk#array()}, or its address. */
     long offset(Chunk chunk, int row) {
-        return Memory.BYTES + chunk.columnOffset(column) + (wide ? 8L : 4L) * row;
+        return chunk.columnStart(column) + (wide ? 8L : 4L) * row;
     }
 
     /** Copies the values of consecutive rows to {@code int64[count]}. */
     void copy(Chunk chunk, int firstRow, int count, long target) {
-        byte[] bytes = chunk.array();
+        byte @Nullable [] array = chunk.array();
         long source = offset(chunk, firstRow);
         if (wide) {
-            Memory.copy(bytes, source, null, target, 8L * count);
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            Memory.putLong(target + 8L * i, Memory.getInt(bytes, source + 4L * i));
+            Memory.copy(array, source, null, target, 8L * count);
+        } else if (array == null) {
+            widen(source, count, target);
+        } else {
+            widen(array, source, count, target);
         }
     }
 
@@ -47,26 +51,51 @@ final class FactColumn {
      * @param rows address of {@code int32[count]}
      */
     void gather(Chunk chunk, long rows, int count, long target) {
-        byte[] bytes = chunk.array();
+        byte @Nullable [] array = chunk.array();
         long values = offset(chunk, 0);
-        if (wide) {
-            gatherLongs(bytes, values, rows, count, target);
+        if (array == null) {
+            gather(values, rows, count, target);
+        } else if (wide) {
+            gatherLongs(array, values, rows, count, target);
         } else {
-            gatherInts(bytes, values, rows, count, target);
+            gatherInts(array, values, rows, count, target);
         }
     }
 
-    private static void gatherLongs(byte[] bytes, long values, long rows, int count, long target) {
+    // The compiler makes far slower code of a loop that reads the heap or native memory.
+
+    private static void widen(byte[] array, long source, int count, long target) {
         for (int i = 0; i < count; i++) {
-            long row = Memory.getInt(rows + 4L * i);
-            Memory.putLong(target + 8L * i, Memory.getLong(bytes, values + 8L * row));
+            Memory.putLong(target + 8L * i, Memory.getInt(array, source + 4L * i));
         }
     }
 
-    private static void gatherInts(byte[] bytes, long values, long rows, int count, long target) {
+    private static void widen(long source, int count, long target) {
+        for (int i = 0; i < count; i++) {
+            Memory.putLong(target + 8L * i, Memory.getInt(source + 4L * i));
+        }
+    }
+
+    private static void gatherLongs(byte[] array, long values, long rows, int count, long target) {
         for (int i = 0; i < count; i++) {
             long row = Memory.getInt(rows + 4L * i);
-            Memory.putLong(target + 8L * i, Memory.getInt(bytes, values + 4L * row));
+            Memory.putLong(target + 8L * i, Memory.getLong(array, values + 8L * row));
+        }
+    }
+
+    private static void gatherInts(byte[] array, long values, long rows, int count, long target) {
+        for (int i = 0; i < count; i++) {
+            long row = Memory.getInt(rows + 4L * i);
+            Memory.putLong(target + 8L * i, Memory.getInt(array, values + 4L * row));
+        }
+    }
+
+    private void gather(long values, long rows, int count, long target) {
+        for (int i = 0; i < count; i++) {
+            long row = Memory.getInt(rows + 4L * i);
+            Memory.putLong(
+                    target + 8L * i,
+                    wide ? Memory.getLong(values + 8L * row) : Memory.getInt(values + 4L * row));
         }
     }
 }

@@ -5,6 +5,7 @@ package io.github.gpujoin.benchmarks.flink;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
 
 /** Result rows in columns, all of them payloads. */
 final class ChunkTally implements Tally<Chunk> {
@@ -30,8 +31,8 @@ final class ChunkTally implements Tally<Chunk> {
             throw new IllegalArgumentException(
                     "Payload column is not INT64: column=" + chunk.schema().column(column));
         }
-        byte[] bytes = chunk.array();
-        long at = Memory.BYTES + chunk.columnOffset(column);
+        byte[] bytes = Objects.requireNonNull(chunk.array());
+        long at = chunk.columnStart(column);
         long end = at + 8L * chunk.rowCount();
         long sum = 0;
         for (; at < end; at += 8) {

@@ -5,6 +5,7 @@ package io.github.gpujoin.benchmarks.flink;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
 
 /** Sends a record for each row. */
 final class SingleRows<T> implements RecordCutter<T> {
@@ -25,10 +26,9 @@ final class SingleRows<T> implements RecordCutter<T> {
     @Override
     public T record(Chunk chunk, int row) {
         // The row comes from the reader's own loop over rowCount, so the extent is known.
-        byte[] bytes = chunk.bytes();
-        long at = Memory.BYTES + 8L * row;
+        byte[] bytes = Objects.requireNonNull(chunk.array());
         return maker.make(
-                Memory.getLong(bytes, at + chunk.columnOffset(TupleSchemas.KEY)),
-                Memory.getLong(bytes, at + chunk.columnOffset(TupleSchemas.PAYLOAD)));
+                Memory.getLong(bytes, chunk.columnStart(TupleSchemas.KEY) + 8L * row),
+                Memory.getLong(bytes, chunk.columnStart(TupleSchemas.PAYLOAD) + 8L * row));
     }
 }

@@ -19,6 +19,7 @@ import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.FlatMapFunction;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.DataStreamSink;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -44,6 +45,9 @@ public final class StarJoinJobs {
     }
 
     /**
+     * Defines a job from columns to columns, with Flink's object reuse, as a job that drops or
+     * serializes its results may use it.
+     *
      * @param encodes whether facts are encoded for the bus of the GPU
      */
     public static FlinkContender columnar(
@@ -55,6 +59,7 @@ public final class StarJoinJobs {
         Configuration settings = new Configuration();
         settings.set(GpuJoinOptions.ENGINE, engine);
         settings.set(GpuJoinOptions.GPU_ENCODE_FACTS, encodes);
+        settings.set(PipelineOptions.OBJECT_REUSE, true);
         EngineGauges.addTo(settings);
         return new FlinkContender(
                 name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);

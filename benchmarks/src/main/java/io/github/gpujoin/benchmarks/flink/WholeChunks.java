@@ -16,6 +16,8 @@ final class WholeChunks implements RecordCutter<Chunk> {
 
     @Override
     public Chunk record(Chunk chunk, int row) {
+        // The join releases what it is sent; the run sends its chunks more than once.
+        chunk.retain();
         return chunk;
     }
 }

@@ -23,6 +23,7 @@ import java.util.Map;
 final class FlinkBench implements GpuBench {
 
     private static final String GPU = "flink-star-join-gpu";
+    private static final String CPU = "flink-star-join-cpu";
     private static final int LOG2_BUILD_ROWS = 20;
     private static final int LOG2_PROBE_ROWS = 28;
     private static final int TUPLE_BYTES = 16;
@@ -36,13 +37,21 @@ final class FlinkBench implements GpuBench {
         figures.addAll(
                 measure(
                         run,
-                        Map.of(),
+                        Map.of("facts", "heap"),
                         List.of(
                                 StarJoinJobs.columnar(GPU, sparse, threads, Engine.GPU),
-                                StarJoinJobs.columnar(
-                                        "flink-star-join-cpu", sparse, threads, Engine.CPU),
+                                StarJoinJobs.columnar(CPU, sparse, threads, Engine.CPU),
                                 PeerJobs.keyedDataStream(sparse, threads))));
-        sparse = null; // 4 GiB
+        try (Tuples inSlots = sparse.inSlots()) {
+            sparse = null; // 4 GiB
+            figures.addAll(
+                    measure(
+                            run,
+                            Map.of("facts", "slots"),
+                            List.of(
+                                    StarJoinJobs.columnar(GPU, inSlots, threads, Engine.GPU),
+                                    StarJoinJobs.columnar(CPU, inSlots, threads, Engine.CPU))));
+        }
         Tuples dense = tuples(run, KeyDomain.DENSE);
         int keyBits = Integer.numberOfTrailingZeros(run.rows(LOG2_BUILD_ROWS));
         figures.addAll(

@@ -20,6 +20,7 @@ public final class GpuBenches {
         Map<String, Supplier<GpuBench>> groups = new LinkedHashMap<>();
         groups.put("ring", RingBench::new);
         groups.put("encoded", EncodedRingBench::new);
+        groups.put("shm", ShmRingBench::new);
         groups.put("star", StarBench::new);
         groups.put("skew", SkewBench::new);
         groups.put("engine", EngineBench::new);

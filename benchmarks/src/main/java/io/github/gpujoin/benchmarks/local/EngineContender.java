@@ -16,6 +16,7 @@ import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -119,8 +120,8 @@ public final class EngineContender implements Contender {
         if (batch == null) {
             return JoinAnswer.NOTHING;
         }
-        byte[] facts = batch.chunk().bytes();
-        long factPayloads = Memory.BYTES + batch.chunk().columnOffset(TupleSchemas.PAYLOAD);
+        byte[] facts = Objects.requireNonNull(batch.chunk().array());
+        long factPayloads = batch.chunk().columnStart(TupleSchemas.PAYLOAD);
         long probeRows = batch.probeRowAddress();
         long payloads = batch.payloadAddress(0, 0);
         long sum = 0;

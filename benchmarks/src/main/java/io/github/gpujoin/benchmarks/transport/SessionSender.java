@@ -3,60 +3,30 @@
 package io.github.gpujoin.benchmarks.transport;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.rdma.session.AttemptToken;
-import io.github.gpujoin.rdma.session.ControlSockets;
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.session.SessionOptions;
-import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.WriterSession;
-import io.github.gpujoin.rdma.transport.Transport;
-import io.github.gpujoin.rdma.transport.shm.ShmTransport;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.UUID;
 
 /**
  * The sending process of {@link SessionStream}; runs until it is stopped or its receiver is gone.
  */
 final class SessionSender {
 
-    private final Transport transport;
+    private final SenderSessions sender;
     private final Shipment shipment;
-    private final AttemptToken token;
-    private final UUID job;
-    private final InetSocketAddress server;
 
-    private SessionSender(
-            Transport transport,
-            Shipment shipment,
-            AttemptToken token,
-            UUID job,
-            InetSocketAddress server) {
-        this.transport = transport;
+    private SessionSender(SenderSessions sender, Shipment shipment) {
+        this.sender = sender;
         this.shipment = shipment;
-        this.token = token;
-        this.job = job;
-        this.server = server;
     }
 
-    /** Arguments: port, job, channels, bytes, chunks a second; the token on stdin. */
+    /** Arguments behind those of the sessions: bytes, chunks a second. */
     public static void main(String[] args) throws Exception {
-        Shipment shipment =
-                new Shipment(
-                        Integer.parseInt(args[2]),
-                        Integer.parseInt(args[3]),
-                        Integer.parseInt(args[4]));
-        new SessionSender(
-                        new ShmTransport(ShmTransport.DEFAULT_DIRECTORY),
-                        shipment,
-                        new AttemptToken(System.in.readAllBytes()),
-                        UUID.fromString(args[1]),
-                        new InetSocketAddress(
-                                InetAddress.getLoopbackAddress(), Integer.parseInt(args[0])))
-                .run();
+        SenderSessions sender = new SenderSessions(args);
+        Shipment shipment = new Shipment(sender.channels(), sender.argument(0), sender.argument(1));
+        new SessionSender(sender, shipment).run();
     }
 
     private void run() {
@@ -70,16 +40,7 @@ final class SessionSender {
     private void send(int index, int step) {
         List<WriterSession> sessions = new ArrayList<>();
         for (int channel = index; channel < shipment.channels(); channel += step) {
-            sessions.add(
-                    new WriterSession(
-                            job,
-                            0,
-                            channel,
-                            token,
-                            TcpControlLink.dialer(server, ControlSockets.PLAIN),
-                            transport,
-                            SessionOptions.DEFAULT,
-                            System.nanoTime()));
+            sessions.add(sender.open(channel));
         }
         byte[] chunk = new byte[shipment.chunkBytes()];
         new Random(index).nextBytes(chunk);

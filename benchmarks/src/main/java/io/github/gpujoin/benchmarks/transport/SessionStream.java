@@ -4,24 +4,10 @@ package io.github.gpujoin.benchmarks.transport;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.ring.RingGeometry;
-import io.github.gpujoin.rdma.session.ControlSockets;
-import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.ReaderSession;
-import io.github.gpujoin.rdma.session.SessionListener;
-import io.github.gpujoin.rdma.session.SessionOptions;
-import io.github.gpujoin.rdma.session.TcpControlServer;
-import io.github.gpujoin.rdma.transport.Transport;
-import io.github.gpujoin.rdma.transport.shm.ShmTransport;
 import java.io.IOException;
-import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Sessions from {@link SessionSender} in a process of its own to this one. */
@@ -33,35 +19,22 @@ public final class SessionStream implements Stream {
 
     private final Shipment shipment;
     private final Arrivals arrivals = new Arrivals();
-    private final UUID job = UUID.randomUUID();
-    private final JobSecret secret = JobSecret.random();
-    private final Transport transport;
-    private final List<ReaderSession> sessions = new ArrayList<>();
+    private final SessionReaders readers;
     private final List<Thread> threads = new ArrayList<>();
-    private final SessionListener listener =
-            new SessionListener(
-                    job, secret, SessionOptions.DEFAULT, SessionListener.Limits.DEFAULT);
-    private final TcpControlServer server =
-            new TcpControlServer(
-                    new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                    ControlSockets.PLAIN);
-    private final Process sender;
     private volatile @Nullable Exception failure;
     private volatile boolean closed;
 
     public SessionStream(Shipment shipment) throws IOException {
         this.shipment = shipment;
-        this.transport = new ShmTransport(ShmTransport.DEFAULT_DIRECTORY);
         int slots = Math.max(MIN_SLOTS, Math.min(MAX_SLOTS, RING_BYTES / shipment.chunkBytes()));
         RingGeometry ring = RingGeometry.forPayload(slots, shipment.chunkBytes());
-        for (int channel = 0; channel < shipment.channels(); channel++) {
-            ReaderSession session =
-                    new ReaderSession(
-                            channel, ring, transport, SessionOptions.DEFAULT, System.nanoTime());
-            sessions.add(session);
-            listener.add(session);
-        }
-        sender = startSender();
+        readers =
+                new SessionReaders(
+                        shipment.channels(),
+                        ring,
+                        SessionSender.class,
+                        shipment.chunkBytes(),
+                        shipment.perSecond());
         int threadCount = threadCount(shipment.channels());
         for (int i = 0; i < threadCount; i++) {
             int index = i;
@@ -76,38 +49,14 @@ public final class SessionStream implements Stream {
         return Math.max(1, Math.min(channels, Runtime.getRuntime().availableProcessors() / 2));
     }
 
-    private Process startSender() throws IOException {
-        Process process =
-                new ProcessBuilder(
-                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                                "-Xmx256m",
-                                "-cp",
-                                System.getProperty(
-                                        "surefire.test.class.path",
-                                        System.getProperty("java.class.path")),
-                                SessionSender.class.getName(),
-                                String.valueOf(server.address().getPort()),
-                                job.toString(),
-                                String.valueOf(shipment.channels()),
-                                String.valueOf(shipment.chunkBytes()),
-                                String.valueOf(shipment.perSecond()))
-                        .redirectError(ProcessBuilder.Redirect.INHERIT)
-                        .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                        .start();
-        // by a pipe: arguments can be read by other users
-        try (OutputStream in = process.getOutputStream()) {
-            in.write(secret.token(job, 0).bytes());
-        }
-        return process;
-    }
-
     private void receive(int index, int step) {
         byte[] chunk = new byte[shipment.chunkBytes()];
+        List<ReaderSession> sessions = readers.sessions();
         Idle idle = new Idle();
         try {
             while (!closed) {
                 if (index == 0) {
-                    server.step(listener, System.nanoTime());
+                    readers.step();
                 }
                 boolean any = false;
                 for (int channel = index; channel < sessions.size(); channel += step) {
@@ -144,8 +93,7 @@ public final class SessionStream implements Stream {
 
     @Override
     public long cpuNs() {
-        Duration senderTime = sender.info().totalCpuDuration().orElse(Duration.ZERO);
-        return Stream.super.cpuNs() + senderTime.toNanos();
+        return Stream.super.cpuNs() + readers.senderCpuNs();
     }
 
     @Override
@@ -153,10 +101,7 @@ public final class SessionStream implements Stream {
         if (failure != null) {
             throw failure;
         }
-        if (!sender.isAlive()) {
-            throw new IllegalStateException(
-                    "The sender process exited early: exitValue=" + sender.exitValue());
-        }
+        readers.requireSender();
     }
 
     @Override
@@ -165,13 +110,6 @@ public final class SessionStream implements Stream {
         for (Thread thread : threads) {
             thread.join();
         }
-        sender.destroy();
-        if (!sender.waitFor(10, TimeUnit.SECONDS)) {
-            sender.destroyForcibly();
-        }
-        server.close();
-        listener.close();
-        sessions.forEach(ReaderSession::close);
-        transport.close();
+        readers.close();
     }
 }

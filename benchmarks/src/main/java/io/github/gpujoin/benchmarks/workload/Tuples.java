@@ -6,8 +6,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ChunkSlot;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.slot.SlotPool;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.SplittableRandom;
 
 /**
@@ -21,7 +26,7 @@ import java.util.SplittableRandom;
  * key was drawn from: no join takes part in it. Immutable, so threads may share it. The same
  * arguments give the same tuples.
  */
-public final class Tuples {
+public final class Tuples implements AutoCloseable {
 
     /** 256 KiB of tuples a chunk. */
     public static final int CHUNK_ROWS = 16_384;
@@ -89,6 +94,30 @@ public final class Tuples {
                 sum = 0;
             }
         }
+    }
+
+    /**
+     * Returns the same tuples with the probe tuples in slots, as a source would write them that
+     * knows the slots of its join. Close the result, after all joins that read it.
+     */
+    public Tuples inSlots() {
+        int slotBytes = probe.stream().mapToInt(Chunk::lengthBytes).max().orElseThrow();
+        List<Chunk> inSlots = new ArrayList<>();
+        try (SlotPool slots = new SlotPool(Allocator.unlimited(), probe.size(), slotBytes)) {
+            for (Chunk chunk : probe) {
+                byte[] bytes = chunk.bytes();
+                ChunkSlot slot = Objects.requireNonNull(slots.tryAcquire(bytes.length));
+                Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
+                inSlots.add(Chunk.inSlot(chunk.schema(), slot, bytes.length));
+            }
+        }
+        return new Tuples(build, inSlots, answers);
+    }
+
+    /** Frees the slots of the probe tuples, if they are in any. */
+    @Override
+    public void close() {
+        probe.forEach(Chunk::release);
     }
 
     public List<Chunk> build() {

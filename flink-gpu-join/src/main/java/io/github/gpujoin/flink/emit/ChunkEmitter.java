@@ -19,13 +19,18 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 final class ChunkEmitter implements ResultEmitter<Chunk> {
 
     private final ChunkBuilder builder;
+    private final boolean reusesMemory;
     private final FieldReader[] readers;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
     private int[] probeRows = new int[0];
     private byte[] scratch = new byte[256];
     private long sequence;
 
-    ChunkEmitter(ResultColumns columns, int chunkBytes) {
+    /**
+     * @param reusesMemory whether chunks are transient
+     */
+    ChunkEmitter(ResultColumns columns, int chunkBytes, boolean reusesMemory) {
+        this.reusesMemory = reusesMemory;
         this.builder = new ChunkBuilder(columns.schema(), chunkBytes);
         this.readers =
                 columns.fields().stream()
@@ -59,11 +64,16 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
     @Override
     public void flush(Output<StreamRecord<Chunk>> output) {
         if (!builder.isEmpty()) {
-            Chunk chunk =
-                    builder.seal(
-                            ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, sequence++);
-            output.collect(element.replace(chunk));
+            output.collect(element.replace(seal()));
         }
+    }
+
+    private Chunk seal() {
+        int dimension = ChunkDescriptor.FACTS;
+        int partition = ChunkDescriptor.UNPARTITIONED;
+        return reusesMemory
+                ? builder.sealTransient(dimension, partition, 0, sequence++)
+                : builder.seal(dimension, partition, 0, sequence++);
     }
 
     private void loadProbeRows(ResultBatch batch, int fromRow, int toRow) {
@@ -97,7 +107,7 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
                     length = copyVariableWidth(readers[column], row + appended, length);
                 }
             }
-            builder.addVariableWidthRow(scratch, 0, length);
+            builder.addVariableWidthRow(scratch, Memory.BYTES, Memory.BYTES + length);
             builder.endRow();
             appended++;
         }

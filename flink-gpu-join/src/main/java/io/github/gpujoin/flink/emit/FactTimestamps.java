@@ -26,7 +26,7 @@ final class FactTimestamps {
         if (column < 0) {
             return;
         }
-        long at = Memory.BYTES + chunk.columnOffset(column) + 8L * probeRow;
+        long at = chunk.columnStart(column) + 8L * probeRow;
         long timestamp = Memory.getLong(chunk.array(), at);
         if (timestamp == Long.MIN_VALUE) {
             element.eraseTimestamp();

@@ -32,7 +32,7 @@ final class FieldReader {
 
     private Chunk chunk;
     private ResultLayout layout;
-    private @Nullable Object base;
+    private byte @Nullable [] base;
     private long start;
     private final int nullKeysColumn;
     private long matched;
@@ -69,12 +69,12 @@ final class FieldReader {
             matched = batch.matchedAddress(source.unmatched());
         }
         if (source.nullKeyBits() != 0) {
-            nullKeys = Memory.BYTES + chunk.columnOffset(nullKeysColumn);
+            nullKeys = chunk.columnStart(nullKeysColumn);
         }
         switch (source.location()) {
             case FACT_FIXED -> {
                 base = chunk.array();
-                start = Memory.BYTES + chunk.columnOffset(source.index());
+                start = chunk.columnStart(source.index());
             }
             case FACT_VARIABLE_WIDTH -> base = chunk.array();
             case PAYLOAD_FIXED -> {
@@ -93,7 +93,7 @@ final class FieldReader {
     }
 
     /** What {@link #locate} counts from, for {@link Memory}. */
-    Object base() {
+    byte @Nullable [] base() {
         return base;
     }
 
@@ -125,7 +125,7 @@ final class FieldReader {
         return switch (source.location()) {
             case FACT_FIXED -> start + (long) source.type().widthBytes() * probeRow;
             case PAYLOAD_FIXED -> start + (long) source.type().widthBytes() * row;
-            case FACT_VARIABLE_WIDTH -> walk(Memory.BYTES + chunk.variableWidthStart(probeRow));
+            case FACT_VARIABLE_WIDTH -> walk(chunk.variableWidthStart(probeRow));
             case PAYLOAD_VARIABLE_WIDTH -> walk(Memory.getLong(start + 8L * row) + 4);
         };
     }
@@ -198,7 +198,7 @@ final class FieldReader {
     private byte[] bytes(long at, int length) {
         if (base != null) {
             offset = (int) (at - Memory.BYTES);
-            return (byte[]) base;
+            return base;
         }
         if (scratch.length < length) {
             scratch = new byte[Math.max(length, 2 * scratch.length)];

@@ -66,12 +66,13 @@ public final class ResultEmitters {
     }
 
     /**
-     * Chunks with the schema {@link ResultColumns#schema}.
+     * Chunks with the schema {@link ResultColumns#schema}. If Flink's object reuse is enabled, the
+     * memory of a chunk is reused after it was emitted.
      *
      * @param chunkBytes payload at which a chunk is full
      */
     public static ResultEmitterFactory<Chunk> chunks(ResultColumns columns, int chunkBytes) {
-        return context -> new ChunkEmitter(columns, chunkBytes);
+        return context -> new ChunkEmitter(columns, chunkBytes, context.isObjectReuseEnabled());
     }
 
     /**

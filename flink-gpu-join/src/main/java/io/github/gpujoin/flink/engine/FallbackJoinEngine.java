@@ -243,6 +243,11 @@ final class FallbackJoinEngine implements JoinEngine, EngineStatus {
     // ------------------------------------------------------------------ probe side
 
     @Override
+    public boolean verifiesSlots() {
+        return !isRebuilding && engine.verifiesSlots();
+    }
+
+    @Override
     public boolean submitProbe(Chunk chunk, int firstRow) {
         EngineChecks.probe(spec, chunk);
         InFlightProbe probe = new InFlightProbe(chunk, firstRow);

@@ -8,13 +8,18 @@ import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Managed memory for the rings into one subtask of the join. Rings are mapped outside the heap. The
- * reader creates them and touches their pages first, so its process is charged for them.
+ * Managed memory for the slots into which others write chunks for one subtask of the join: those of
+ * rings, and those of local exchange. Rings are mapped outside the heap. The reader creates them
+ * and touches their pages first, so its process is charged for them.
  */
 public final class RingMemory implements AutoCloseable {
 
+    /** Optional slots take at most the inverse of this number of a share. */
+    private static final int MIN_SHARE_OF_TABLES = 8;
+
     private final SlotMemory slot;
     private final long lengthBytes;
+    private boolean isClosed;
 
     private RingMemory(SlotMemory slot, long lengthBytes) {
         this.slot = slot;
@@ -49,13 +54,35 @@ public final class RingMemory implements AutoCloseable {
         return memory;
     }
 
+    /**
+     * Reserves memory in the subtask's share if it is a small part of it, so that the tables keep
+     * the rest.
+     *
+     * @param lengthBytes of all slots
+     * @return memory of no bytes if that is not possible
+     */
+    public static RingMemory tryReserve(SlotMemory slot, long lengthBytes) {
+        if (lengthBytes > slot.limitBytes() / MIN_SHARE_OF_TABLES) {
+            return new RingMemory(slot, 0);
+        }
+        RingMemory memory = new RingMemory(slot, slot.reserveUpTo(lengthBytes));
+        if (memory.lengthBytes < lengthBytes) {
+            memory.close();
+            return new RingMemory(slot, 0);
+        }
+        return memory;
+    }
+
     public long lengthBytes() {
         return lengthBytes;
     }
 
-    /** To be called after the rings are closed; may be called twice. */
+    /** To be called after the slots are closed; a second call has no effect. */
     @Override
     public void close() {
-        slot.releaseUpTo(lengthBytes);
+        if (!isClosed) {
+            isClosed = true;
+            slot.releaseUpTo(lengthBytes);
+        }
     }
 }

@@ -48,13 +48,13 @@ public final class SlotMemory {
 
     /**
      * Returns a share for tables, with reservations of its own. Its limit is this share's limit
-     * without the rings.
+     * without the rings and slots.
      *
-     * @param ringBytes bytes of the rings
+     * @param slotBytes bytes of the rings and slots
      * @param capBytes maximum of the new limit
      */
-    public SlotMemory forTables(long ringBytes, long capBytes) {
-        return new SlotMemory(manager, Math.min(capBytes, limitBytes - ringBytes));
+    public SlotMemory forTables(long slotBytes, long capBytes) {
+        return new SlotMemory(manager, Math.min(capBytes, limitBytes - slotBytes));
     }
 
     long limitBytes() {

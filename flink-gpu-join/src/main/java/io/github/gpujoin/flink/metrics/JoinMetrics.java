@@ -131,10 +131,29 @@ public final class JoinMetrics {
     }
 
     /**
-     * @param lengthBytes managed memory of the rings into the subtask
+     * Registers the memory into which others write chunks for the subtask.
+     *
+     * @param ringBytes managed memory of the rings
+     * @param exchangeBytes managed memory of the slots of local exchange
+     * @param ringBytesCopied bytes that the CPU copied out of rings
+     * @param engine which may copy facts for a GPU
      */
-    public void rings(long lengthBytes) {
-        gauge("ringBytes", () -> lengthBytes);
+    public void slots(
+            long ringBytes,
+            long exchangeBytes,
+            Supplier<Long> ringBytesCopied,
+            EngineStatus engine) {
+        gauge("ringBytes", () -> ringBytes);
+        gauge("exchangeBytes", () -> exchangeBytes);
+        gauge(
+                "payloadBytesCopied",
+                () -> {
+                    long forGpu =
+                            engine.current() instanceof GpuJoinEngine gpu
+                                    ? gpu.payloadBytesCopied()
+                                    : 0;
+                    return ringBytesCopied.get() + forGpu;
+                });
     }
 
     private void stat(String name, JoinEngine engine, ToLongFunction<EngineStats> value) {

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /** Copies chosen rows of a chunk, projected, into a builder, column by column. Not thread-safe. */
 final class ChunkCopier {
@@ -19,7 +20,7 @@ final class ChunkCopier {
     private final ChunkCursor cursor;
     private final int[] variableWidthIndex;
     private final boolean wholeVariableWidthRow;
-    private final int[] variableWidthAt;
+    private final long[] variableWidthAt;
 
     ChunkCopier(ChunkProjection projection) {
         this.projection = projection;
@@ -27,7 +28,7 @@ final class ChunkCopier {
         this.target = projection.schema();
         this.cursor = new ChunkCursor(source);
         this.variableWidthIndex = new int[target.variableWidthColumnCount()];
-        this.variableWidthAt = new int[source.variableWidthColumnCount() + 1];
+        this.variableWidthAt = new long[source.variableWidthColumnCount() + 1];
         int next = 0;
         boolean inOrder = target.variableWidthColumnCount() == source.variableWidthColumnCount();
         for (int column = 0; column < target.size(); column++) {
@@ -84,26 +85,18 @@ final class ChunkCopier {
         byte[] array = builder.array();
         int width = type.widthBytes();
         int targetStart = builder.columnOffset(column) + width * builder.rowCount();
-        int offset = chunk.columnOffset(sourceColumn);
-        if (offset < 0) {
+        if (!source.column(sourceColumn).isFixed()) {
             for (int i = 0; i < count; i++) {
                 RowView row = cursor.at(chunk, rows[from + i]);
                 long key = row.isNull(sourceColumn) ? rows[from + i] : row.getLong(sourceColumn);
                 put(type, array, targetStart + width * i, key);
             }
         } else if (count > 0 && rows[from + count - 1] - rows[from] == count - 1) {
-            int start = offset + width * rows[from];
-            System.arraycopy(chunk.array(), start, array, targetStart, width * count);
+            long start = chunk.columnStart(sourceColumn) + (long) width * rows[from];
+            ColumnGather.copyRange(width, chunk.array(), start, count, array, targetStart);
         } else {
-            ColumnGather.copy(
-                    width,
-                    chunk.array(),
-                    Memory.BYTES + offset,
-                    rows,
-                    from,
-                    count,
-                    array,
-                    targetStart);
+            long start = chunk.columnStart(sourceColumn);
+            ColumnGather.copy(width, chunk.array(), start, rows, from, count, array, targetStart);
         }
     }
 
@@ -129,20 +122,19 @@ final class ChunkCopier {
     }
 
     private void appendVariableWidth(Chunk chunk, int row, ChunkBuilder builder) {
-        int start = chunk.variableWidthStart(row);
-        byte[] bytes = chunk.array();
+        long at = chunk.variableWidthStart(row);
+        byte @Nullable [] base = chunk.array();
         if (wholeVariableWidthRow) {
-            builder.addVariableWidthRow(bytes, start, chunk.variableWidthEnd(row));
+            builder.addVariableWidthRow(base, at, chunk.variableWidthEnd(row));
             return;
         }
-        int at = start;
         for (int i = 0; i < source.variableWidthColumnCount(); i++) {
             variableWidthAt[i] = at;
-            at += 4 + Math.max(0, Memory.getInt(bytes, Memory.BYTES + at));
+            at += 4 + Math.max(0, Memory.getInt(base, at));
         }
         variableWidthAt[source.variableWidthColumnCount()] = at;
         for (int index : variableWidthIndex) {
-            builder.addVariableWidthRow(bytes, variableWidthAt[index], variableWidthAt[index + 1]);
+            builder.addVariableWidthRow(base, variableWidthAt[index], variableWidthAt[index + 1]);
         }
     }
 }

@@ -35,7 +35,7 @@ final class ChunkKeys {
         int[] table = partitioner.groups().table();
         // The null check tells the compiler that the base is a heap array.
         byte[] array = Objects.requireNonNull(chunk.array());
-        long start = Memory.BYTES + chunk.columnOffset(column);
+        long start = chunk.columnStart(column);
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
         for (int row = 0; row < rowCount; row++) {
             long key =
@@ -59,10 +59,10 @@ final class ChunkKeys {
         int[] counts = partitioner.counts();
         int partitions = partitioner.groups().partitions();
         int[] table = partitioner.groups().table();
-        boolean isFixed = chunk.columnOffset(column) >= 0;
+        boolean isFixed = chunk.schema().column(column).isFixed();
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
         byte[] array = Objects.requireNonNull(chunk.array());
-        long start = Memory.BYTES + chunk.columnOffset(column);
+        long start = isFixed ? chunk.columnStart(column) : 0;
         for (int i = 0; i < count; i++) {
             int row = rows[i];
             long key;

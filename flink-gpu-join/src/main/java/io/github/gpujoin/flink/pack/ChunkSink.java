@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ChunkSlots;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.local.LocalExchangeSender;
 import io.github.gpujoin.flink.record.RecordField;
@@ -110,7 +111,8 @@ final class ChunkSink {
     ChunkBuilder builder(int group) {
         ChunkBuilder builder = builders[group];
         if (builder == null) {
-            builder = new ChunkBuilder(schema, packing.builderBytes(groups.count()));
+            ChunkSlots slots = exchange == null ? ChunkSlots.NONE : exchange;
+            builder = new ChunkBuilder(schema, packing.builderBytes(groups.count()), slots);
             builders[group] = builder;
         }
         return builder;
@@ -150,9 +152,9 @@ final class ChunkSink {
 
     /** Emits a chunk that is packed already; nothing may be waiting in a builder. */
     void forward(Chunk chunk) {
-        emit(
-                ChunkHeaders.with(
-                        chunk, packing.dimension(), ChunkDescriptor.UNPARTITIONED, sequence));
+        // The receiver reads the chunk after this call.
+        Chunk kept = chunk.isTransient() ? chunk.onHeap() : chunk;
+        emit(ChunkHeaders.with(kept, packing.dimension(), ChunkDescriptor.UNPARTITIONED, sequence));
     }
 
     /** Emits all rows that wait. */
@@ -193,7 +195,7 @@ final class ChunkSink {
             return;
         }
         Chunk sent = exchange == null ? chunk : exchange.send(chunk);
-        if (sent != chunk) {
+        if (sent.rowCount() == 0) {
             chunksExchangedLocally.inc();
         }
         output.collect(element.replace(sent));

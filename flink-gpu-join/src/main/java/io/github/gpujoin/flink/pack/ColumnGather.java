@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.region.Memory;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Loops that copy values of one fixed column, chosen by row, from an array or native memory (base
@@ -18,13 +19,13 @@ public final class ColumnGather {
      * Copies the values of {@code rows[from]} to {@code rows[from + count - 1]}.
      *
      * @param widthBytes of a value, 4 or 8
-     * @param base a byte array, or null for native memory
+     * @param array a byte array, or null for native memory
      * @param source where the source column starts, for {@link Memory}
      * @param targetStart index in {@code target} where the first value goes
      */
     public static void copy(
             int widthBytes,
-            Object base,
+            byte @Nullable [] array,
             long source,
             int[] rows,
             int from,
@@ -33,7 +34,6 @@ public final class ColumnGather {
             int targetStart) {
         Objects.requireNonNull(target);
         long at = Memory.BYTES + targetStart;
-        byte[] array = (byte[]) base;
         if (array == null && widthBytes == 8) {
             native8(source, rows, from, count, target, at);
         } else if (array == null) {
@@ -77,7 +77,12 @@ public final class ColumnGather {
 
     /** Copies consecutive values. */
     public static void copyRange(
-            int widthBytes, Object base, long source, int count, byte[] target, int targetStart) {
-        Memory.copy(base, source, target, Memory.BYTES + targetStart, (long) widthBytes * count);
+            int widthBytes,
+            byte @Nullable [] array,
+            long source,
+            int count,
+            byte[] target,
+            int targetStart) {
+        Memory.copy(array, source, target, Memory.BYTES + targetStart, (long) widthBytes * count);
     }
 }

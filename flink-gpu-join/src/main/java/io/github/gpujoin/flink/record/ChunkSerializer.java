@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Reading checks the length, then that the chunk's own header repeats it, and allocates no more
  * than twice what has arrived: a damaged length costs no memory. Then it checks all of the header
- * against the array, and the checksum. Chunks are immutable and so never copied. A serializer that
- * encodes has state, so each thread needs a {@linkplain #duplicate duplicate}.
+ * against the array, and the checksum. Chunks are immutable, so they are copied only if their
+ * memory is reused. A serializer that encodes has state, so each thread needs a {@linkplain
+ * #duplicate duplicate}.
  */
 public final class ChunkSerializer extends TypeSerializer<Chunk> {
 
@@ -72,14 +73,15 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
                 .seal(schemas.firstDimension(), ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
+    /** Copies only what is overwritten later, because Flink's object reuse is enabled. */
     @Override
     public Chunk copy(Chunk from) {
-        return from;
+        return from.isTransient() ? from.onHeap() : from;
     }
 
     @Override
     public Chunk copy(Chunk from, Chunk reuse) {
-        return from;
+        return copy(from);
     }
 
     @Override

@@ -3,11 +3,15 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.slot.SlotPool;
 import io.github.gpujoin.flink.engine.RingMemory;
 import io.github.gpujoin.flink.engine.SlotMemory;
 import io.github.gpujoin.flink.exchange.local.LocalExchange;
 import io.github.gpujoin.flink.exchange.local.OneToOneEdge;
 import io.github.gpujoin.flink.exchange.ring.JoinSide;
+import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.exchange.ring.RingReceiver;
 import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
@@ -35,9 +39,16 @@ final class ChunkReceiver implements AutoCloseable {
     /** As Flink numbers the inputs of an operator, from 1. */
     private static final int PROBE_INPUT = 2;
 
+    /**
+     * Slots of local exchange: those in flight on a GPU, those in the queue and those of the chunk
+     * that the sender seals and of the one whose results are emitted.
+     */
+    private static final int EXCHANGE_SLOTS = 24;
+
     private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
     private final RingMemory ringMemory;
+    private final RingMemory exchangeMemory;
     private final BooleanSupplier isCancelled;
     private final List<ResultPartitionID> factSenders;
 
@@ -45,19 +56,21 @@ final class ChunkReceiver implements AutoCloseable {
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
             RingMemory ringMemory,
+            RingMemory exchangeMemory,
             BooleanSupplier isCancelled,
             List<ResultPartitionID> factSenders) {
         this.factSenders = factSenders;
         this.exchange = exchange;
         this.rings = rings;
         this.ringMemory = ringMemory;
+        this.exchangeMemory = exchangeMemory;
         this.isCancelled = isCancelled;
     }
 
     /**
      * @param inputs all edges into the operator, in the order of the task's input gates
      * @param coordinator of the operator
-     * @param memory the subtask's share, in which rings are reserved
+     * @param memory the subtask's share, in which rings and slots are reserved
      * @param isCancelled whether the task is cancelled
      * @throws IOException if the transport of the rings is not available
      */
@@ -76,18 +89,50 @@ final class ChunkReceiver implements AutoCloseable {
         int ringCount = writers.values().stream().mapToInt(Integer::intValue).sum();
         RingMemory ringMemory = RingMemory.reserve(memory, options.hostBytes(ringCount));
         Optional<RingReceiver> rings = Optional.empty();
-        Optional<LocalExchange> exchange;
+        RingMemory exchangeMemory = null;
         try {
             if (ringCount > 0) {
                 rings = Optional.of(openRings(options, writers, task, coordinator));
             }
-            exchange = openExchange(inputs, task);
+            Optional<OneToOneEdge> edge = exchangeEdge(inputs, task);
+            exchangeMemory = RingMemory.tryReserve(memory, exchangeBytes(edge, options));
+            boolean hasSlots = exchangeMemory.lengthBytes() > 0;
+            return new ChunkReceiver(
+                    edge.map(from -> openExchange(from, hasSlots ? options.payloadBytes() : 0)),
+                    rings,
+                    ringMemory,
+                    exchangeMemory,
+                    isCancelled,
+                    factSenders(inputs, task));
         } catch (IOException | RuntimeException e) {
-            IOUtils.closeAllQuietly(rings.orElse(null), ringMemory);
+            IOUtils.closeAllQuietly(rings.orElse(null), exchangeMemory, ringMemory);
             throw e;
         }
-        return new ChunkReceiver(
-                exchange, rings, ringMemory, isCancelled, factSenders(inputs, task));
+    }
+
+    private static long exchangeBytes(Optional<OneToOneEdge> edge, RingOptions options) {
+        return edge.isPresent()
+                ? SlotPool.lengthBytes(EXCHANGE_SLOTS, options.payloadBytes())
+                        + Region.ALIGNMENT_BYTES
+                : 0;
+    }
+
+    /**
+     * Opens the receiving end of a local exchange.
+     *
+     * @param slotBytes of its slots, whose memory is reserved; 0 if it has none
+     */
+    private static LocalExchange openExchange(OneToOneEdge edge, int slotBytes) {
+        if (slotBytes == 0) {
+            return LocalExchange.open(edge, null);
+        }
+        SlotPool slots = new SlotPool(Allocator.unlimited(), EXCHANGE_SLOTS, slotBytes);
+        try {
+            return LocalExchange.open(edge, slots);
+        } catch (RuntimeException e) {
+            slots.close();
+            throw e;
+        }
     }
 
     private static RingReceiver openRings(
@@ -126,16 +171,21 @@ final class ChunkReceiver implements AutoCloseable {
         return ringMemory.lengthBytes();
     }
 
+    /** Managed memory of the slots of local exchange. */
+    long exchangeBytes() {
+        return exchangeMemory.lengthBytes();
+    }
+
     /** The result partition of each channel of facts. */
     List<ResultPartitionID> factSenders() {
         return factSenders;
     }
 
-    /** Opens the receiving end of a local exchange, if the facts' edge permits one. */
-    private static Optional<LocalExchange> openExchange(List<StreamEdge> inputs, Environment task) {
+    /** Returns the facts' edge, if it permits a local exchange. */
+    private static Optional<OneToOneEdge> exchangeEdge(List<StreamEdge> inputs, Environment task) {
         for (int i = 0; i < inputs.size(); i++) {
             if (mayExchangeLocally(inputs.get(i))) {
-                return OneToOneEdge.into(task.getInputGate(i)).map(LocalExchange::open);
+                return OneToOneEdge.into(task.getInputGate(i));
             }
         }
         return Optional.empty();
@@ -171,21 +221,35 @@ final class ChunkReceiver implements AutoCloseable {
 
     /** A chunk of the build side. */
     Chunk build(Chunk arrived) throws IOException {
-        return rings.isPresent() ? rings.get().received(arrived, isCancelled) : arrived;
+        return rings.isPresent()
+                ? rings.get().received(arrived, PayloadAccess.COPY, isCancelled)
+                : arrived;
     }
 
-    /** A chunk of the probe side. */
-    Chunk probe(Chunk arrived) throws IOException {
+    /** A chunk of the probe side, whose user is the caller. */
+    Chunk probe(Chunk arrived, PayloadAccess access) throws IOException {
         if (exchange.isPresent() && LocalExchange.mayReceive(arrived)) {
-            return exchange.get().received(arrived);
+            Chunk chunk = exchange.get().received(arrived);
+            return access == PayloadAccess.COPY ? copied(chunk) : chunk;
         }
         return rings.isPresent()
-                ? rings.get().received(arrived, isCancelled)
+                ? rings.get().received(arrived, access, isCancelled)
                 : LocalExchange.receivedWithout(arrived);
+    }
+
+    private static Chunk copied(Chunk chunk) {
+        Chunk copy = chunk.onHeap();
+        chunk.release();
+        return copy;
+    }
+
+    /** Bytes of payloads that the CPU copied out of rings. */
+    long payloadBytesCopied() {
+        return rings.map(RingReceiver::payloadBytesCopied).orElse(0L);
     }
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), ringMemory);
+        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), exchangeMemory, ringMemory);
     }
 }

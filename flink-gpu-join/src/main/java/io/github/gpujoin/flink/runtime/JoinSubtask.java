@@ -151,7 +151,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     /** The payload of a chunk of facts, or of versions. */
     Chunk receiveProbe(Chunk sent) throws Exception {
         long startNs = startReceiving();
-        Chunk chunk = inputs.receiveProbe(sent);
+        Chunk chunk = inputs.receiveProbe(sent, probes.payloadAccess());
         engine.counts().times().addSince(Stage.RECEIVE, startNs);
         if (chunk.dimension() == ChunkDescriptor.FACTS) {
             engine.counts().probeChunk(chunk);
@@ -202,6 +202,8 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory, so it is closed before the engine.
-        IOUtils.closeAll(inputs, emitter, engine, gpu);
+        // The
+        // engine may read slots of the inputs until it is closed.
+        IOUtils.closeAll(emitter, engine, probeSide, inputs, gpu);
     }
 }

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import io.github.gpujoin.flink.metrics.StageTimes;
 import io.github.gpujoin.flink.state.ProbeLog;
 import java.util.List;
@@ -73,6 +74,14 @@ final class ProbeLoop {
 
     boolean isJoining() {
         return phase == JoinPhase.JOIN;
+    }
+
+    /** How facts are to be received: in place if the engine is the next to read them. */
+    PayloadAccess payloadAccess() {
+        if (!isJoining() || !log.isEmpty()) {
+            return PayloadAccess.COPY;
+        }
+        return engine.verifiesSlots() ? PayloadAccess.IN_PLACE : PayloadAccess.VERIFIED_IN_PLACE;
     }
 
     // ------------------------------------------------------------------ work

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamElement;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
@@ -26,6 +27,18 @@ interface ProbePath {
     /** Starts {@link JoinPhase#JOIN}: all dimensions and the engine's tables are complete. */
     void startJoining() throws Exception;
 
+    /**
+     * How the payload of the next chunk is to be received. A path that keeps chunks needs copies.
+     */
+    default PayloadAccess payloadAccess() {
+        return PayloadAccess.COPY;
+    }
+
+    /**
+     * Accepts facts.
+     *
+     * @param chunk received with {@link #payloadAccess}; the path becomes its user
+     */
     void accept(Chunk chunk) throws Exception;
 
     void accept(Watermark mark) throws Exception;

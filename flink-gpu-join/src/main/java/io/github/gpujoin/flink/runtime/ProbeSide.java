@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import io.github.gpujoin.flink.metrics.StageTimes;
 import io.github.gpujoin.flink.runtime.expiry.FactExpiry;
 import io.github.gpujoin.flink.state.PartitionDivider;
@@ -27,7 +28,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
  *
  * <p>Runs in the task's mailbox thread.
  */
-final class ProbeSide implements ProbePath {
+final class ProbeSide implements ProbePath, AutoCloseable {
 
     /** Order of the unmatched build rows, apart from those of {@link ProbeDeferral#orderOf}. */
     private static final int UNMATCHED = Integer.MIN_VALUE;
@@ -41,6 +42,7 @@ final class ProbeSide implements ProbePath {
     private final ProbeBackpressure backpressure;
     private final ProbeLoop loop;
     private final ThrowingRunnable<Exception> checkNotCancelled;
+    private final HeldChunks held = new HeldChunks();
 
     /**
      * Collects chunks of many partitions while the build side loads; otherwise empty between calls.
@@ -121,9 +123,16 @@ final class ProbeSide implements ProbePath {
 
     // ------------------------------------------------------------------ input
 
+    /** In place, unless the facts wait in state first. */
+    @Override
+    public PayloadAccess payloadAccess() {
+        return loop.payloadAccess();
+    }
+
     /** Accepts facts; joins while too many wait. */
     @Override
     public void accept(Chunk chunk) throws Exception {
+        held.hold(chunk);
         if (chunk.hasManyPartitions()) {
             acceptMany(chunk);
         } else if (submit(chunk)) {
@@ -138,7 +147,8 @@ final class ProbeSide implements ProbePath {
             awaitRoom();
             return;
         }
-        divider.add(chunk, 0);
+        divider.add(chunk.onHeap(), 0);
+        held.release(chunk);
         if (isJoining || divider.isFull() || expiry.isEnabled()) {
             divideCollected();
         }
@@ -182,19 +192,26 @@ final class ProbeSide implements ProbePath {
         InFlightProbe probe = new InFlightProbe(chunk, 0);
         watermarks.accepted(orderOf(chunk));
         if (!loop.isJoining()) {
-            log.append(probe);
+            keep(probe);
             expiry.recordArrival();
             expiry.dropSome(this::completed);
             return false;
         }
         if (deferral.defer(probe)) {
+            held.release(chunk);
             loop.work(MAIL_MS);
             return false;
         }
         if (!loop.trySubmit(probe)) {
-            log.append(probe);
+            keep(probe);
         }
         return true;
+    }
+
+    /** Appends facts to the log, which copies them. */
+    private void keep(InFlightProbe probe) throws Exception {
+        log.append(probe);
+        held.release(probe.chunk());
     }
 
     /** Joins until few chunks wait, unless a barrier follows them. */
@@ -272,6 +289,7 @@ final class ProbeSide implements ProbePath {
     }
 
     private void completed(Chunk chunk) throws Exception {
+        held.release(chunk);
         watermarks.completed(orderOf(chunk));
     }
 
@@ -307,7 +325,7 @@ final class ProbeSide implements ProbePath {
         List<InFlightProbe> parts = new ArrayList<>();
         for (InFlightProbe probe : probes) {
             if (probe.chunk().hasManyPartitions()) {
-                divider.add(probe.chunk(), probe.firstRow());
+                divider.add(probe.chunk().onHeap(), probe.firstRow());
             } else {
                 parts.add(probe);
             }
@@ -325,6 +343,12 @@ final class ProbeSide implements ProbePath {
     @Override
     public long deferredRowCount() {
         return 0;
+    }
+
+    /** Releases the slots of facts without results. The engine must be closed. */
+    @Override
+    public void close() {
+        held.close();
     }
 
     // ------------------------------------------------------------------ mails

@@ -43,7 +43,7 @@ final class SubtaskEngine implements AutoCloseable {
                         settings.reporting().plan(),
                         settings.partitions(),
                         subtask.task().getNumberOfParallelSubtasks());
-        metrics.rings(inputs.ringBytes());
+        inputs.register(metrics, opened.status());
         metrics.engine(
                 opened.status(),
                 opened.names(),

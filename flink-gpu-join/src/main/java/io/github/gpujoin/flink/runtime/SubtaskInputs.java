@@ -4,11 +4,14 @@ package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.engine.AssignedGpu;
+import io.github.gpujoin.flink.engine.EngineStatus;
 import io.github.gpujoin.flink.engine.SlotMemory;
 import io.github.gpujoin.flink.exchange.RowCountingOutput;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.backpressure.InputHold;
 import io.github.gpujoin.flink.exchange.ring.AnnouncedCheckpoints;
+import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
+import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.record.ChunkSerializer;
 import java.io.IOException;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -72,14 +75,15 @@ final class SubtaskInputs implements AutoCloseable {
         return results instanceof ChunkSerializer ? new RowCountingOutput<>(output, rows) : output;
     }
 
-    /** The part of the subtask's managed memory that rings do not use. */
+    /** The part of the subtask's managed memory that rings and slots do not use. */
     SlotMemory tableMemory(long limitBytes) {
-        return memory.forTables(chunks.ringBytes(), limitBytes);
+        return memory.forTables(chunks.ringBytes() + chunks.exchangeBytes(), limitBytes);
     }
 
-    /** Managed memory of the rings. */
-    long ringBytes() {
-        return chunks.ringBytes();
+    /** Registers the memory of rings and slots, and what the CPU copied out of them. */
+    void register(JoinMetrics metrics, EngineStatus engine) {
+        metrics.slots(
+                chunks.ringBytes(), chunks.exchangeBytes(), chunks::payloadBytesCopied, engine);
     }
 
     /** Number of channels of facts. */
@@ -104,9 +108,9 @@ final class SubtaskInputs implements AutoCloseable {
         return received(chunks.build(sent), sent);
     }
 
-    /** The payload of a chunk of facts, or of versions. */
-    Chunk receiveProbe(Chunk sent) throws IOException {
-        return received(chunks.probe(sent), sent);
+    /** The payload of a chunk of facts, or of versions. The caller is its user. */
+    Chunk receiveProbe(Chunk sent, PayloadAccess access) throws IOException {
+        return received(chunks.probe(sent, access), sent);
     }
 
     private Chunk received(Chunk chunk, Chunk sent) {

@@ -227,18 +227,23 @@ public final class ChunkMigration {
             if (!from.hasVariableWidth()) {
                 return;
             }
-            int at = chunk.variableWidthStart(row);
+            long at = chunk.variableWidthStart(row);
             for (int column = 0; column < variableWidth.length; column++) {
                 if (from.column(column).isFixed()) {
                     continue;
                 }
-                int length = Memory.getInt(chunk.array(), Memory.BYTES + at);
+                int length = Memory.getInt(chunk.array(), at);
                 at += Integer.BYTES;
                 boolean isNull = length == ChunkDescriptor.NULL_LENGTH;
-                variableWidth[column] =
-                        isNull ? null : Arrays.copyOfRange(chunk.array(), at, at + length);
+                variableWidth[column] = isNull ? null : copy(chunk, at, length);
                 at += isNull ? 0 : length;
             }
+        }
+
+        private static byte[] copy(Chunk chunk, long at, int lengthBytes) {
+            byte[] copy = new byte[lengthBytes];
+            Memory.copy(chunk.array(), at, copy, Memory.BYTES, lengthBytes);
+            return copy;
         }
 
         private void copy(
@@ -263,8 +268,7 @@ public final class ChunkMigration {
         private void copyFixed(Chunk chunk, int row, int column, ChunkBuilder builder) {
             Column type = to.column(column);
             int width = type.type().widthBytes();
-            int start = chunk.columnOffset(sources[column]);
-            long at = Memory.BYTES + start + (long) width * row;
+            long at = chunk.columnStart(sources[column]) + (long) width * row;
             if (width == Long.BYTES) {
                 long bits = Memory.getLong(chunk.array(), at);
                 if (type.isFixed()) {

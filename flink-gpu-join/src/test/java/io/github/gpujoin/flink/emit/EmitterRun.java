@@ -13,13 +13,17 @@ import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.MockOutput;
+import org.apache.flink.streaming.util.MockStreamingRuntimeContext;
 import org.assertj.core.api.recursive.comparison.RecursiveComparisonConfiguration;
 
 /** Joins records with the reference engine and collects what an emitter makes of the results. */
 final class EmitterRun {
+
+    private static final RuntimeContext CONTEXT = new MockStreamingRuntimeContext(1, 0);
 
     /** Compares records field by field, floating point numbers without tolerance. */
     static final RecursiveComparisonConfiguration EXACTLY =
@@ -78,7 +82,7 @@ final class EmitterRun {
             throws Exception {
         Elements<OUT> output = new Elements<>();
         try (JoinEngine engine = engine(spec, builds);
-                ResultEmitter<OUT> emitter = factory.create(null)) {
+                ResultEmitter<OUT> emitter = factory.create(CONTEXT)) {
             for (Chunk chunk : facts) {
                 engine.submitProbe(chunk, 0);
                 ResultBatch batch;
@@ -123,7 +127,7 @@ final class EmitterRun {
             throws Exception {
         Elements<OUT> output = new Elements<>();
         List<Chunk> slices = builds.get(sliced);
-        try (ResultEmitter<OUT> emitter = factory.create(null)) {
+        try (ResultEmitter<OUT> emitter = factory.create(CONTEXT)) {
             for (Chunk chunk : facts) {
                 for (Chunk slice : slices) {
                     List<List<Chunk>> some = new ArrayList<>(builds);

@@ -273,6 +273,20 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
     }
 
     @Test
+    void shouldCopyAChunkWhoseMemoryIsReused() {
+        ChunkSchema schema = ChunkSchema.of(Column.of("n", ColumnType.INT64));
+        ChunkBuilder builder = new ChunkBuilder(schema, 8);
+        builder.putLong(0, 7);
+        builder.endRow();
+        Chunk chunk = builder.sealTransient(ChunkDescriptor.FACTS, 0, 0, 0);
+        assertThat(chunk.isTransient()).isTrue();
+        Chunk copy = createSerializer().copy(chunk);
+        builder.putLong(0, 8);
+        assertThat(copy.isTransient()).isFalse();
+        assertThat(copy.getLong(0, 0)).isEqualTo(7);
+    }
+
+    @Test
     void shouldNotCopyAnImmutableChunk() {
         Chunk chunk = chunkOfNames(3, 0);
 

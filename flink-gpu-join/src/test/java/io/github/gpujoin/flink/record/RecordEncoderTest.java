@@ -179,7 +179,7 @@ class RecordEncoderTest {
         assertThat(row.getLong("volume")).isEqualTo(-1);
         assertThat(row.getString("venue")).isNull();
         assertThat(row.getInt("open")).isZero();
-        assertThat(chunk.columnOffset(chunk.schema().require("price"))).isPositive();
+        assertThat(chunk.columnStart(chunk.schema().require("price"))).isPositive();
     }
 
     @Test

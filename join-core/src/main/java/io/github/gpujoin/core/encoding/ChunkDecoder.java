@@ -36,20 +36,19 @@ public final class ChunkDecoder {
         if (bytes.length < ChunkDescriptor.HEADER_BYTES || !ChunkHeader.isEncoded(bytes)) {
             return Chunk.wrap(schema, bytes);
         }
-        ChunkHeader.check(schema, bytes);
+        ChunkHeader header = ChunkHeader.read(schema, bytes);
         long expected = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
         long actual = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
         if (expected != actual) {
             throw new ChunkFormatException(
                     "Chunk checksum does not match its bytes: checksum=" + actual);
         }
-        return Chunk.unverified(schema, plainBytes(schema, bytes));
+        return Chunk.unverified(schema, plainBytes(schema, header, bytes));
     }
 
-    private static byte[] plainBytes(ChunkSchema schema, byte[] bytes) {
-        long header = Memory.BYTES;
-        int rows = Memory.getInt(bytes, header + ChunkDescriptor.ROW_COUNT_OFFSET);
-        int variableWidth = Memory.getInt(bytes, header + ChunkDescriptor.VARIABLE_WIDTH_OFFSET);
+    private static byte[] plainBytes(ChunkSchema schema, ChunkHeader header, byte[] bytes) {
+        int rows = header.rowCount();
+        int variableWidth = header.variableWidthOffset();
         EncodedColumn[] columns = columns(schema, bytes, rows, variableWidth);
         int variableWidthBytes = variableWidth == 0 ? 0 : bytes.length - variableWidth;
         int[] offsets = schema.offsets(rows);
@@ -74,7 +73,8 @@ public final class ChunkDecoder {
         }
         if (variableWidth > 0) {
             System.arraycopy(bytes, variableWidth, plain, fixedEnd, variableWidthBytes);
-            Memory.putInt(plain, header + ChunkDescriptor.VARIABLE_WIDTH_OFFSET, fixedEnd);
+            long at = Memory.BYTES + ChunkDescriptor.VARIABLE_WIDTH_OFFSET;
+            Memory.putInt(plain, at, fixedEnd);
         }
         writePlainHeader(plain);
         return plain;

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes the chunks of one sender or log, by the rules of {@link ColumnsEncoder}. Not thread-safe.
@@ -39,11 +40,7 @@ public final class ChunkEncoder {
                         chunk.schema(), added -> new ColumnsEncoder(fixedColumns(added)));
         int end =
                 columns.encode(
-                        chunk,
-                        0,
-                        chunk.rowCount(),
-                        chunk.lengthBytes(),
-                        variableWidthBytes(chunk.array()));
+                        chunk, 0, chunk.rowCount(), chunk.lengthBytes(), variableWidthBytes(chunk));
         return end == 0 ? chunk.bytes() : withHeader(chunk, columns.bytes(), end);
     }
 
@@ -54,24 +51,24 @@ public final class ChunkEncoder {
                 .toList();
     }
 
-    private static int variableWidthBytes(byte[] chunk) {
-        int offset = Memory.getInt(chunk, Memory.BYTES + ChunkDescriptor.VARIABLE_WIDTH_OFFSET);
-        return offset == 0 ? 0 : chunk.length - offset;
+    private static int variableWidthBytes(Chunk chunk) {
+        int offset = chunk.variableWidthOffset();
+        return offset == 0 ? 0 : chunk.lengthBytes() - offset;
     }
 
     /** Returns header, entries and bodies, then the chunk's variable-width section. */
     private static byte[] withHeader(Chunk chunk, byte[] columns, int bodiesEnd) {
-        byte[] source = chunk.array();
+        byte @Nullable [] source = chunk.array();
         long header = Memory.BYTES;
-        int variableWidth = Memory.getInt(source, header + ChunkDescriptor.VARIABLE_WIDTH_OFFSET);
-        int variableWidthBytes = variableWidthBytes(source);
+        int variableWidthBytes = variableWidthBytes(chunk);
         byte[] bytes = Arrays.copyOf(columns, bodiesEnd + variableWidthBytes);
-        System.arraycopy(source, 0, bytes, 0, ChunkDescriptor.HEADER_BYTES);
-        if (variableWidth > 0) {
-            System.arraycopy(source, variableWidth, bytes, bodiesEnd, variableWidthBytes);
+        Memory.copy(source, chunk.start(), bytes, header, ChunkDescriptor.HEADER_BYTES);
+        if (variableWidthBytes > 0) {
+            long from = chunk.start() + chunk.variableWidthOffset();
+            Memory.copy(source, from, bytes, header + bodiesEnd, variableWidthBytes);
             Memory.putInt(bytes, header + ChunkDescriptor.VARIABLE_WIDTH_OFFSET, bodiesEnd);
         }
-        int flags = Memory.getShort(source, header + ChunkDescriptor.FLAGS_OFFSET);
+        int flags = Memory.getShort(bytes, header + ChunkDescriptor.FLAGS_OFFSET);
         Memory.putShort(
                 bytes,
                 header + ChunkDescriptor.VERSION_OFFSET,

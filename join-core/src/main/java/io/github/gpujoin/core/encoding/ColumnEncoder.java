@@ -54,7 +54,7 @@ final class ColumnEncoder {
         byte[] array = chunk.array();
         rowCount = count;
         widthBytes = type.widthBytes();
-        long at = Memory.BYTES + chunk.columnOffset(column) + (long) widthBytes * firstRow;
+        long at = chunk.columnStart(column) + (long) widthBytes * firstRow;
         if (values.length < rowCount) {
             values = new long[rowCount];
             codes = new long[rowCount];

@@ -37,6 +37,8 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     /**
      * Adds rows to a dimension, or applies the changes of a changelog dimension. If this method
      * throws, the engine is FAILED.
+     *
+     * @param chunk on the heap
      */
     protected abstract void append(int dimension, Chunk chunk);
 
@@ -150,7 +152,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     public final void submitBuild(int dimension, Chunk chunk) {
         EngineChecks.submittingBuild(spec, state, dimension, queue.size());
         EngineChecks.buildSide(spec, dimension, chunk);
-        orFail(() -> append(dimension, chunk));
+        orFail(() -> append(dimension, chunk.onHeap()));
         countBuild(chunk.rowCount(), EngineChecks.payloadBytes(chunk));
     }
 
@@ -182,11 +184,18 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     @Override
     public final boolean submitProbe(Chunk chunk, int firstRow) {
         state.require(EngineState.JOINING);
+        verify(chunk);
         boolean isQueued = queue.submit(chunk, firstRow);
         if (isQueued) {
             orFail(() -> queued(chunk));
         }
         return isQueued;
+    }
+
+    private void verify(Chunk chunk) {
+        if (!verifiesSlots()) {
+            chunk.verify();
+        }
     }
 
     @Override
@@ -217,6 +226,7 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
     @Override
     public final void restore(List<InFlightProbe> pending) {
         state.require(EngineState.JOINING);
+        pending.forEach(probe -> verify(probe.chunk()));
         queue.restore(pending);
         orFail(() -> pending.forEach(probe -> queued(probe.chunk())));
     }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSlot;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -70,12 +71,24 @@ public interface JoinEngine extends AutoCloseable {
     }
 
     /**
-     * Queues a probe chunk. The engine joins its rows from {@code firstRow} on.
+     * Whether the engine verifies probe chunks in {@linkplain ChunkSlot slots} where it reads them,
+     * so that the CPU need not read their payload.
+     */
+    default boolean verifiesSlots() {
+        return false;
+    }
+
+    /**
+     * Queues a probe chunk. The engine joins its rows from {@code firstRow} on. It reads a chunk in
+     * a slot in place until the last batch of the chunk, which also refers to it; the caller
+     * remains its user.
      *
      * @return false if the engine has no room; poll and try again
      * @throws IllegalStateException unless JOINING
      * @throws IllegalArgumentException if the schema is not that of the facts, or {@code firstRow}
      *     is outside 0 to the row count
+     * @throws io.github.gpujoin.core.layout.ChunkFormatException if the chunk is in a slot that has
+     *     not fully arrived, and the engine does not verify slots where it reads them
      */
     boolean submitProbe(Chunk chunk, int firstRow);
 

@@ -3,40 +3,59 @@
 package io.github.gpujoin.core.layout;
 
 import static io.github.gpujoin.core.layout.ChunkDescriptor.CHECKSUM_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.DIMENSION_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.EPOCH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.NULL_LENGTH;
 import static io.github.gpujoin.core.layout.ChunkDescriptor.PARTITION_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.ROW_COUNT_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.SEQUENCE_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkDescriptor.VARIABLE_WIDTH_OFFSET;
-import static io.github.gpujoin.core.layout.ChunkHeader.require;
 
 import io.github.gpujoin.core.region.Memory;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.IntToLongFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
- * A sealed batch of rows in columns, in one byte array with the layout of {@link ChunkDescriptor}.
- * Immutable and thread-safe.
+ * A sealed batch of rows in columns, in one piece of memory with the layout of {@link
+ * ChunkDescriptor}: a byte array, or a {@link ChunkSlot} of native memory. Immutable and
+ * thread-safe.
  *
- * <p>{@link #wrap} checks every header field against the length of the array before it reads
- * anything else. All column extents are then inside the array, so that hot loops may read {@link
- * #array()} at {@link #columnOffset} without further checks. The getters check the row.
+ * <p>The factory methods check every header field against the length of the memory before they read
+ * anything else. All column extents are then inside it, so that hot loops may read {@link #array()}
+ * at {@link #columnStart} without further checks. The getters check the row.
+ *
+ * <p>A chunk in a slot is readable until its last user {@linkplain #release releases} it. A caller
+ * that keeps it longer {@linkplain #retain retains} it, or keeps {@link #onHeap()}. On the heap
+ * both calls have no effect.
  */
 public final class Chunk {
 
     private final ChunkSchema schema;
-    private final byte[] bytes;
-    private final int[] offsets;
-    private final int rowCount;
 
-    private Chunk(ChunkSchema schema, byte[] bytes, int rowCount, int[] offsets) {
+    /** Null if the chunk is in a slot. */
+    private final byte @Nullable [] array;
+
+    /** Offset of the header, as in {@link Memory}. */
+    private final long start;
+
+    private final ChunkHeader header;
+    private final int[] offsets;
+
+    /** Null if the chunk is on the heap. */
+    private final @Nullable ChunkSlot slot;
+
+    private final boolean isTransient;
+
+    private Chunk(
+            ChunkSchema schema,
+            byte @Nullable [] array,
+            long start,
+            ChunkHeader header,
+            int[] offsets,
+            @Nullable ChunkSlot slot,
+            boolean isTransient) {
         this.schema = schema;
-        this.bytes = bytes;
-        this.rowCount = rowCount;
+        this.array = array;
+        this.start = start;
+        this.header = header;
         this.offsets = offsets;
+        this.slot = slot;
+        this.isTransient = isTransient;
     }
 
     /**
@@ -47,9 +66,7 @@ public final class Chunk {
      */
     public static Chunk wrap(ChunkSchema schema, byte[] bytes) {
         Chunk chunk = unverified(schema, bytes);
-        long expected = Memory.getLong(bytes, Memory.BYTES + CHECKSUM_OFFSET);
-        long actual = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
-        require(expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
+        requireChecksum(bytes, Memory.BYTES, bytes.length);
         return chunk;
     }
 
@@ -58,94 +75,39 @@ public final class Chunk {
      * has just written or verified. {@link #bytes()} computes the checksum if its field is 0.
      */
     public static Chunk unverified(ChunkSchema schema, byte[] bytes) {
-        ChunkHeader.check(schema, bytes);
-        require(
-                !ChunkHeader.isEncoded(bytes),
-                "Chunk has encoded columns, which a ChunkDecoder reads",
-                "flags",
-                ChunkHeader.flags(bytes));
-        int length = bytes.length;
-        int rows = intAt(bytes, ROW_COUNT_OFFSET);
-        require(rows >= 0, "Chunk has a negative row count", "rowCount", rows);
-        int[] offsets = schema.offsets(rows);
-        int fixedEnd = offsets[schema.size()];
-        int variableWidth = intAt(bytes, VARIABLE_WIDTH_OFFSET);
-        if (schema.hasVariableWidth()) {
-            require(
-                    variableWidth == fixedEnd,
-                    "Variable-width section of the chunk does not follow its columns",
-                    "variableWidthOffset",
-                    variableWidth);
-            require(
-                    variableWidth + 4L * rows <= length,
-                    "Index of variable-width values ends outside the chunk",
-                    "rowCount",
-                    rows);
-            checkVariableWidth(schema, bytes, variableWidth, rows);
-        } else {
-            require(
-                    variableWidth == 0,
-                    "Chunk has a variable-width section, but its schema has no such column",
-                    "variableWidthOffset",
-                    variableWidth);
-            require(fixedEnd == length, "Columns do not fill the chunk", "rowCount", rows);
-        }
-        return new Chunk(schema, bytes, rows, offsets);
+        return ofArray(schema, bytes, false);
     }
 
-    /** Checks every variable-width value once, so that cursors need no checks. */
-    private static void checkVariableWidth(
-            ChunkSchema schema, byte[] bytes, int variableWidth, int rows) {
-        int[] widths = schema.variableWidthValueBytes();
-        int data = variableWidth + 4 * rows;
-        int room = bytes.length - data;
-        int end = 0;
-        for (int row = 0; row < rows; row++) {
-            int at = data + end;
-            end = intAt(bytes, variableWidth + 4 * row);
-            if (end < 0 || end > room) {
-                throw rowOutside(row, end, room);
-            }
-            int limit = data + end;
-            for (int width : widths) {
-                int length = limit - at < 4 ? Integer.MAX_VALUE : intAt(bytes, at);
-                boolean isNull = length == NULL_LENGTH;
-                boolean fits = width == 0 ? length >= 0 : length == width;
-                int valueBytes = isNull ? 0 : length;
-                if (!(isNull || fits) || valueBytes > limit - at - 4) {
-                    throw valueOutside(row, limit - at, length);
-                }
-                at += 4 + valueBytes;
-            }
-            if (at != limit) {
-                throw rowOutside(row, end, room);
-            }
-        }
-        require(
-                ChunkDescriptor.alignChunk(data + end) == bytes.length,
-                "Variable-width values do not fill the chunk",
-                "end",
-                end);
+    /**
+     * @param isTransient whether the array is overwritten after the call that receives the chunk
+     */
+    static Chunk ofArray(ChunkSchema schema, byte[] bytes, boolean isTransient) {
+        ChunkHeader header = ChunkHeader.read(schema, bytes, Memory.BYTES, bytes.length);
+        int[] offsets = ChunkExtents.check(schema, header, bytes, Memory.BYTES);
+        return new Chunk(schema, bytes, Memory.BYTES, header, offsets, null, isTransient);
     }
 
-    private static ChunkFormatException rowOutside(int row, int end, int room) {
-        return new ChunkFormatException(
-                "Variable-width values of a row do not match the ends in the index: row="
-                        + row
-                        + ", end="
-                        + end
-                        + ", room="
-                        + room);
+    /**
+     * Returns the chunk that a slot contains, without verifying its checksum. The header is read
+     * once, so that nothing which is written to the slot later changes where columns are.
+     *
+     * @param lengthBytes of the chunk, at most the capacity of the slot
+     * @param slot which the chunk releases with its last user
+     * @throws ChunkFormatException if a header field or an extent is wrong; the caller still owns
+     *     the slot
+     */
+    public static Chunk inSlot(ChunkSchema schema, ChunkSlot slot, int lengthBytes) {
+        long address = slot.address();
+        ChunkHeader header = ChunkHeader.read(schema, null, address, lengthBytes);
+        int[] offsets = ChunkExtents.check(schema, header, null, address);
+        return new Chunk(schema, null, address, header, offsets, slot, false);
     }
 
-    private static ChunkFormatException valueOutside(int row, int room, int length) {
-        return new ChunkFormatException(
-                "Variable-width value has a wrong length or ends outside its row: row="
-                        + row
-                        + ", room="
-                        + room
-                        + ", valueLength="
-                        + length);
+    private static void requireChecksum(byte @Nullable [] base, long start, int lengthBytes) {
+        long expected = Memory.getLong(base, start + CHECKSUM_OFFSET);
+        long actual = ChunkChecksum.of(base, start, lengthBytes);
+        ChunkHeader.require(
+                expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
     }
 
     public ChunkSchema schema() {
@@ -153,16 +115,16 @@ public final class Chunk {
     }
 
     public int rowCount() {
-        return rowCount;
+        return header.rowCount();
     }
 
     public int lengthBytes() {
-        return bytes.length;
+        return header.lengthBytes();
     }
 
     /** Returns the number of the chunk's dimension, or {@link ChunkDescriptor#FACTS}. */
     public int dimension() {
-        return Memory.getShort(bytes, Memory.BYTES + DIMENSION_OFFSET);
+        return header.dimension();
     }
 
     /**
@@ -171,7 +133,7 @@ public final class Chunk {
      * receiver.
      */
     public int partition() {
-        return intAt(bytes, PARTITION_OFFSET);
+        return header.partition();
     }
 
     /**
@@ -179,24 +141,80 @@ public final class Chunk {
      * its partition.
      */
     public boolean hasManyPartitions() {
-        return (ChunkHeader.flags(bytes) & ChunkDescriptor.MANY_PARTITIONS) != 0;
+        return (header.flags() & ChunkDescriptor.MANY_PARTITIONS) != 0;
     }
 
     public long epoch() {
-        return Memory.getLong(bytes, Memory.BYTES + EPOCH_OFFSET);
+        return header.epoch();
     }
 
     public long sequence() {
-        return Memory.getLong(bytes, Memory.BYTES + SEQUENCE_OFFSET);
+        return header.sequence();
+    }
+
+    // ------------------------------------------------------------------ users of a slot
+
+    /** Returns the slot of the chunk, or null if it is on the heap. */
+    public @Nullable ChunkSlot slot() {
+        return slot;
+    }
+
+    /** Adds a user, who calls {@link #release} once. */
+    public void retain() {
+        if (slot != null) {
+            slot.retain();
+        }
+    }
+
+    /** Removes a user. The chunk must not be read after its last user's call. */
+    public void release() {
+        if (slot != null) {
+            slot.release();
+        }
     }
 
     /**
-     * Returns the chunk as it is sent or stored, checksum included. The caller must not modify it.
+     * Verifies the checksum of a chunk in a slot whose bytes may not have arrived; has no effect on
+     * other chunks.
+     *
+     * @throws ChunkFormatException if the checksum is wrong
+     */
+    public void verify() {
+        if (slot != null && !slot.isVerified()) {
+            requireChecksum(null, start, lengthBytes());
+        }
+    }
+
+    /**
+     * Returns this chunk if it is on the heap and not {@linkplain #isTransient transient}, else a
+     * copy there, which is verified if the slot is not.
+     */
+    public Chunk onHeap() {
+        return slot == null && !isTransient ? this : ofCopy(copy(), header);
+    }
+
+    /**
+     * Whether the memory of the chunk is overwritten after the call that receives the chunk, as
+     * records of Flink are if object reuse is enabled. A receiver keeps {@link #onHeap()}.
+     */
+    public boolean isTransient() {
+        return isTransient;
+    }
+
+    // ------------------------------------------------------------------ bytes
+
+    /**
+     * Returns the chunk as it is sent or stored, checksum included; a copy if the chunk is in a
+     * slot. The caller must not modify it.
      *
      * <p>The first call computes the checksum, so that a chunk that never leaves its thread needs
      * none.
      */
     public byte[] bytes() {
+        return completed(array == null ? copy() : array);
+    }
+
+    private static byte[] completed(byte[] bytes) {
         long at = Memory.BYTES + CHECKSUM_OFFSET;
         // Concurrent callers write the same value, and the store of an aligned long is atomic.
         if (Memory.getLong(bytes, at) == ChunkChecksum.NONE) {
@@ -205,22 +223,56 @@ public final class Chunk {
         return bytes;
     }
 
-    /** Returns the array of the chunk for loops over columns. Its checksum may be missing. */
-    public byte[] array() {
-        return bytes;
+    private byte[] copy() {
+        byte[] copy = new byte[lengthBytes()];
+        Memory.copy(array, start, copy, Memory.BYTES, copy.length);
+        if (slot != null && !slot.isVerified()) {
+            requireChecksum(copy, Memory.BYTES, copy.length);
+        }
+        return copy;
+    }
+
+    /** Returns the chunk in a copy of its bytes, whose columns are where they are here. */
+    private Chunk ofCopy(byte[] copy, ChunkHeader header) {
+        return new Chunk(schema, copy, Memory.BYTES, header, offsets, null, false);
     }
 
     /**
-     * Returns the offset of a fixed-width column in {@link #array()}, or -1 for a variable-width
-     * column.
+     * Returns the array of a chunk on the heap, or null for one in a slot: the base of {@link
+     * #start()} and the other offsets, as in {@link Memory}. The checksum in it may be missing.
+     *
+     * <p>The compiler reads faster where it knows which of the two it is, so hot loops come in two
+     * variants.
      */
-    public int columnOffset(int column) {
-        return offsets[column];
+    public byte @Nullable [] array() {
+        return array;
     }
+
+    /** Returns the offset of the header in {@link #array()}, or its address. */
+    public long start() {
+        return start;
+    }
+
+    /**
+     * Returns the offset of the first value of a fixed-width column in {@link #array()}, or its
+     * address.
+     *
+     * @throws IllegalArgumentException if the column has variable width
+     */
+    public long columnStart(int column) {
+        int offset = offsets[column];
+        if (offset < 0) {
+            throw new IllegalArgumentException(
+                    "Column has variable width: column=" + schema.column(column));
+        }
+        return start + offset;
+    }
+
+    // ------------------------------------------------------------------ values
 
     /** Returns the value of an INT32 column. */
     public int getInt(int column, int row) {
-        return Memory.getInt(bytes, fixedAt(column, row, ColumnType.INT32));
+        return Memory.getInt(array, fixedAt(column, row, ColumnType.INT32));
     }
 
     /** Returns the value of an INT32 or INT64 column. */
@@ -228,58 +280,71 @@ public final class Chunk {
         if (schema.column(column).type() == ColumnType.INT32) {
             return getInt(column, row);
         }
-        return Memory.getLong(bytes, fixedAt(column, row, ColumnType.INT64));
+        return Memory.getLong(array, fixedAt(column, row, ColumnType.INT64));
     }
 
     /** Returns the value of a FLOAT32 or FLOAT64 column. */
     public double getDouble(int column, int row) {
         if (schema.column(column).type() == ColumnType.FLOAT32) {
-            int bits = Memory.getInt(bytes, fixedAt(column, row, ColumnType.FLOAT32));
+            int bits = Memory.getInt(array, fixedAt(column, row, ColumnType.FLOAT32));
             return Float.intBitsToFloat(bits);
         }
-        long bits = Memory.getLong(bytes, fixedAt(column, row, ColumnType.FLOAT64));
+        long bits = Memory.getLong(array, fixedAt(column, row, ColumnType.FLOAT64));
         return Double.longBitsToDouble(bits);
     }
 
     /**
-     * Returns a copy with other values in a fixed-width INT64 column.
+     * Returns a copy on the heap with other values in a fixed-width INT64 column.
      *
      * @param values maps a row number to its value
      */
     public Chunk withLongs(int column, IntToLongFunction values) {
-        byte[] copy = bytes.clone();
-        for (int row = 0; row < rowCount; row++) {
-            Memory.putLong(copy, fixedAt(column, row, ColumnType.INT64), values.applyAsLong(row));
+        byte[] copy = copy();
+        for (int row = 0; row < rowCount(); row++) {
+            long at = Memory.BYTES + fixedAt(column, row, ColumnType.INT64) - start;
+            Memory.putLong(copy, at, values.applyAsLong(row));
         }
         Memory.putLong(copy, Memory.BYTES + CHECKSUM_OFFSET, ChunkChecksum.NONE);
-        return new Chunk(schema, copy, rowCount, offsets);
+        return ofCopy(copy, header);
     }
 
     /**
-     * Returns a copy with another radix partition.
+     * Returns a copy on the heap with another radix partition.
      *
      * @param partition from 0, or {@link ChunkDescriptor#UNPARTITIONED}
      */
     public Chunk withPartition(int partition) {
-        byte[] copy = bytes.clone();
+        byte[] copy = copy();
         Memory.putInt(copy, Memory.BYTES + PARTITION_OFFSET, partition);
         Memory.putLong(copy, Memory.BYTES + CHECKSUM_OFFSET, ChunkChecksum.NONE);
-        return new Chunk(schema, copy, rowCount, offsets);
+        return ofCopy(copy, header.withPartition(partition));
     }
 
-    /** Returns the offset of the row's variable-width values in {@link #array()}. */
-    public int variableWidthStart(int row) {
+    /**
+     * Returns the offset of the row's variable-width values in {@link #array()}, or their address.
+     */
+    public long variableWidthStart(int row) {
         checkVariableWidthRow(row);
-        int variableWidth = offsets[schema.size()];
-        int data = variableWidth + 4 * rowCount;
-        return row == 0 ? data : data + intAt(bytes, variableWidth + 4 * (row - 1));
+        return row == 0 ? variableWidthData() : variableWidthData() + endOf(row - 1);
     }
 
-    /** Returns the offset after the row's variable-width values in {@link #array()}. */
-    public int variableWidthEnd(int row) {
+    /** Returns the offset after the row's variable-width values in {@link #array()}, or address. */
+    public long variableWidthEnd(int row) {
         checkVariableWidthRow(row);
-        int variableWidth = offsets[schema.size()];
-        return variableWidth + 4 * rowCount + intAt(bytes, variableWidth + 4 * row);
+        return variableWidthData() + endOf(row);
+    }
+
+    /** Returns the offset of the variable-width section in the chunk, or 0 if it has none. */
+    public int variableWidthOffset() {
+        return header.variableWidthOffset();
+    }
+
+    private long variableWidthData() {
+        return start + offsets[schema.size()] + 4L * rowCount();
+    }
+
+    private int endOf(int row) {
+        return Memory.getInt(array, start + offsets[schema.size()] + 4L * row);
     }
 
     private long fixedAt(int column, int row, ColumnType expected) {
@@ -289,12 +354,12 @@ public final class Chunk {
             throw new IllegalArgumentException(
                     "Column is read as another type: column=" + declared + ", as=" + expected);
         }
-        return Memory.BYTES + offsets[column] + (long) expected.widthBytes() * row;
+        return start + offsets[column] + (long) expected.widthBytes() * row;
     }
 
     private void checkRow(int row) {
-        if (row < 0 || row >= rowCount) {
-            throw new IndexOutOfBoundsException("row=" + row + ", rowCount=" + rowCount);
+        if (row < 0 || row >= rowCount()) {
+            throw new IndexOutOfBoundsException("row=" + row + ", rowCount=" + rowCount());
         }
     }
 
@@ -304,10 +369,6 @@ public final class Chunk {
             throw new IllegalArgumentException(
                     "Schema has no variable-width column: schema=" + schema);
         }
-    }
-
-    private static int intAt(byte[] bytes, int offset) {
-        return Memory.getInt(bytes, Memory.BYTES + offset);
     }
 
     /** Whether the schemas and all bytes are equal, header included. */
@@ -326,9 +387,9 @@ public final class Chunk {
     @Override
     public String toString() {
         return "Chunk[rows="
-                + rowCount
+                + rowCount()
                 + ", lengthBytes="
-                + bytes.length
+                + lengthBytes()
                 + ", dimension="
                 + dimension()
                 + ", partition="
@@ -336,10 +397,5 @@ public final class Chunk {
                 + ", sequence="
                 + sequence()
                 + "]";
-    }
-
-    /** Decodes a STRING value whose bytes start at {@code at}. */
-    static String text(byte[] bytes, int at, int length) {
-        return new String(bytes, at, length, StandardCharsets.UTF_8);
     }
 }

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collects rows column by column and seals them into {@link Chunk}s. Reused from chunk to chunk.
@@ -18,6 +19,7 @@ import java.util.Objects;
 public final class ChunkBuilder {
 
     private final ChunkSchema schema;
+    private final ChunkSlots slots;
     private final int capacityRows;
     private final int targetBytes;
     private final int[] widths;
@@ -37,11 +39,21 @@ public final class ChunkBuilder {
      * @param targetBytes payload size at which the chunk is full, usually 64 KiB to 1 MiB
      */
     public ChunkBuilder(ChunkSchema schema, int targetBytes) {
+        this(schema, targetBytes, ChunkSlots.NONE);
+    }
+
+    /**
+     * @param targetBytes payload size at which the chunk is full, usually 64 KiB to 1 MiB
+     * @param slots in which chunks are sealed. The rows are collected in a reused array, which
+     *     stays in the processor's cache, and each is written to its slot once
+     */
+    public ChunkBuilder(ChunkSchema schema, int targetBytes, ChunkSlots slots) {
         if (targetBytes <= 0) {
             throw new IllegalArgumentException(
                     "Chunk size is not positive: targetBytes=" + targetBytes);
         }
         this.schema = schema;
+        this.slots = slots;
         this.targetBytes = targetBytes;
         int rowBytes = schema.fixedRowBytes() + 8 * schema.variableWidthColumnCount();
         this.capacityRows = Math.max(1, targetBytes / Math.max(1, rowBytes));
@@ -170,11 +182,19 @@ public final class ChunkBuilder {
         variableWidthBytes += 8;
     }
 
-    /** Adds all variable-width columns of a row of another chunk at once. */
-    public void addVariableWidthRow(byte[] source, int start, int end) {
-        reserve(end - start);
-        System.arraycopy(source, start, variableWidth, variableWidthBytes, end - start);
-        variableWidthBytes += end - start;
+    /**
+     * Adds all variable-width columns of a row of another chunk at once.
+     *
+     * @param base byte array, or null for native memory, as in {@link Memory}
+     * @param start offset of the first byte
+     * @param end offset after the last one
+     */
+    public void addVariableWidthRow(byte @Nullable [] base, long start, long end) {
+        int lengthBytes = (int) (end - start);
+        reserve(lengthBytes);
+        long target = Memory.BYTES + variableWidthBytes;
+        Memory.copy(base, start, variableWidth, target, lengthBytes);
+        variableWidthBytes += lengthBytes;
     }
 
     /** Adds a row of a chunk of this schema. */
@@ -199,7 +219,7 @@ public final class ChunkBuilder {
         checkRoom();
         for (int i = 0; i < widths.length; i++) {
             if (offsets[i] >= 0) {
-                long from = Memory.BYTES + source.columnOffset(i) + (long) widths[i] * row;
+                long from = source.columnStart(i) + (long) widths[i] * row;
                 long to = Memory.BYTES + offsets[i] + (long) widths[i] * rowCount;
                 Memory.copy(source.array(), from, bytes, to, widths[i]);
             }
@@ -252,13 +272,25 @@ public final class ChunkBuilder {
     }
 
     /**
-     * Returns a chunk of the rows so far and empties the builder.
+     * Returns a chunk of the rows so far and empties the builder. The caller is the user of the
+     * chunk's slot, if it has one.
      *
      * @throws IllegalStateException if a row was begun and neither ended nor abandoned
      * @throws ChunkFormatException if variable-width values do not match the schema
      */
     public Chunk seal(int dimension, int partition, long epoch, long sequence) {
-        return seal(dimension, partition, epoch, sequence, false);
+        return seal(dimension, partition, epoch, sequence, false, false);
+    }
+
+    /**
+     * Does the same as {@link #seal}, but a full chunk without variable-width columns stays in the
+     * memory of this builder, which the next row overwrites. The memory then stays in the
+     * processor's cache, and no chunk is allocated.
+     *
+     * @return a chunk that may be {@linkplain Chunk#isTransient transient}
+     */
+    public Chunk sealTransient(int dimension, int partition, long epoch, long sequence) {
+        return seal(dimension, partition, epoch, sequence, false, true);
     }
 
     /**
@@ -267,37 +299,62 @@ public final class ChunkBuilder {
      * @param partition one of the partitions of the rows' receiver
      */
     public Chunk sealMany(int dimension, int partition, long epoch, long sequence) {
-        return seal(dimension, partition, epoch, sequence, true);
+        return seal(dimension, partition, epoch, sequence, true, false);
     }
 
-    private Chunk seal(int dimension, int partition, long epoch, long sequence, boolean many) {
+    private Chunk seal(
+            int dimension,
+            int partition,
+            long epoch,
+            long sequence,
+            boolean many,
+            boolean isTransient) {
         checkSealable(dimension);
-        boolean isCompact = rowCount == capacityRows && !schema.hasVariableWidth();
-        byte[] sealed = isCompact ? bytes : compacted();
-        if (isCompact) {
-            bytes = new byte[bytes.length];
-        }
-        writeHeader(sealed, dimension, partition, epoch, sequence);
-        if (many) {
-            long at = Memory.BYTES;
-            Memory.putShort(
-                    sealed,
-                    at + ChunkDescriptor.VERSION_OFFSET,
-                    (short) ChunkDescriptor.VERSION_WITH_FLAGS);
-            Memory.putShort(
-                    sealed,
-                    at + ChunkDescriptor.FLAGS_OFFSET,
-                    (short) ChunkDescriptor.MANY_PARTITIONS);
-        }
+        int fixedEnd = schema.offsets(rowCount)[schema.size()];
+        int flags = many ? ChunkDescriptor.MANY_PARTITIONS : 0;
+        int variableWidthOffset = schema.hasVariableWidth() ? fixedEnd : 0;
+        ChunkHeader header =
+                new ChunkHeader(
+                        sealedBytes(fixedEnd),
+                        rowCount,
+                        dimension,
+                        flags,
+                        partition,
+                        variableWidthOffset,
+                        epoch,
+                        sequence);
+        ChunkSlot slot = slots.tryAcquire(header.lengthBytes());
+        Chunk sealed = slot == null ? sealOnHeap(header, isTransient) : sealInSlot(header, slot);
         rowCount = 0;
         variableWidthBytes = 0;
-        return Chunk.unverified(schema, sealed);
+        return sealed;
     }
 
-    /** Returns the rows so far in a new array, without a header. */
-    private byte[] compacted() {
-        int[] target = schema.offsets(rowCount);
-        int fixedEnd = target[schema.size()];
+    private Chunk sealOnHeap(ChunkHeader header, boolean isTransient) {
+        byte[] sealed = bytes;
+        boolean isOwn = rowCount == capacityRows && !schema.hasVariableWidth();
+        if (!isOwn) {
+            sealed = new byte[header.lengthBytes()];
+            copyRows(sealed, Memory.BYTES, header.lengthBytes());
+        } else if (!isTransient) {
+            bytes = new byte[bytes.length];
+        }
+        header.writeTo(sealed, Memory.BYTES, schema);
+        return Chunk.ofArray(schema, sealed, isOwn && isTransient);
+    }
+
+    private Chunk sealInSlot(ChunkHeader header, ChunkSlot slot) {
+        try {
+            copyRows(null, slot.address(), header.lengthBytes());
+            header.writeTo(null, slot.address(), schema);
+            return Chunk.inSlot(schema, slot, header.lengthBytes());
+        } catch (RuntimeException e) {
+            slot.release();
+            throw e;
+        }
+    }
+
+    private int sealedBytes(int fixedEnd) {
         long length = fixedEnd;
         if (schema.hasVariableWidth()) {
             length += 4L * rowCount + variableWidthBytes;
@@ -305,42 +362,34 @@ public final class ChunkBuilder {
         if (length > Integer.MAX_VALUE - 8) {
             throw new ChunkFormatException("Chunk exceeds 2 GiB: lengthBytes=" + length);
         }
-        byte[] copy = new byte[ChunkDescriptor.alignChunk((int) length)];
-        for (int i = 0; i < widths.length; i++) {
-            if (offsets[i] >= 0) {
-                System.arraycopy(bytes, offsets[i], copy, target[i], widths[i] * rowCount);
-            }
-        }
-        if (schema.hasVariableWidth()) {
-            for (int row = 0; row < rowCount; row++) {
-                Memory.putInt(copy, Memory.BYTES + fixedEnd + 4L * row, variableWidthEnds[row]);
-            }
-            System.arraycopy(variableWidth, 0, copy, fixedEnd + 4 * rowCount, variableWidthBytes);
-        }
-        return copy;
+        return ChunkDescriptor.alignChunk((int) length);
     }
 
-    private void writeHeader(
-            byte[] bytes, int dimension, int partition, long epoch, long sequence) {
-        long at = Memory.BYTES;
-        Memory.putInt(bytes, at + ChunkDescriptor.MAGIC_OFFSET, ChunkDescriptor.MAGIC);
-        Memory.putShort(
-                bytes, at + ChunkDescriptor.VERSION_OFFSET, (short) ChunkDescriptor.VERSION);
-        Memory.putShort(
-                bytes,
-                at + ChunkDescriptor.HEADER_LENGTH_OFFSET,
-                (short) ChunkDescriptor.HEADER_BYTES);
-        Memory.putInt(bytes, at + ChunkDescriptor.LENGTH_OFFSET, bytes.length);
-        Memory.putInt(bytes, at + ChunkDescriptor.ROW_COUNT_OFFSET, rowCount);
-        Memory.putInt(bytes, at + ChunkDescriptor.SCHEMA_OFFSET, schema.fingerprint());
-        Memory.putShort(bytes, at + ChunkDescriptor.DIMENSION_OFFSET, (short) dimension);
-        Memory.putInt(bytes, at + ChunkDescriptor.PARTITION_OFFSET, partition);
-        int variableWidthAt =
-                schema.hasVariableWidth() ? schema.offsets(rowCount)[schema.size()] : 0;
-        Memory.putInt(bytes, at + ChunkDescriptor.VARIABLE_WIDTH_OFFSET, variableWidthAt);
-        Memory.putLong(bytes, at + ChunkDescriptor.EPOCH_OFFSET, epoch);
-        Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
-        Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, ChunkChecksum.NONE);
+    /** Copies the rows so far to a chunk without a header, and zeros what is between columns. */
+    private void copyRows(byte @Nullable [] base, long start, int lengthBytes) {
+        int[] target = schema.offsets(rowCount);
+        long end = start + ChunkDescriptor.HEADER_BYTES;
+        for (int i = 0; i < widths.length; i++) {
+            if (offsets[i] >= 0) {
+                long columnBytes = (long) widths[i] * rowCount;
+                end = zero(base, end, start + target[i]);
+                Memory.copy(bytes, Memory.BYTES + offsets[i], base, end, columnBytes);
+                end += columnBytes;
+            }
+        }
+        end = zero(base, end, start + target[schema.size()]);
+        if (schema.hasVariableWidth()) {
+            Memory.copy(variableWidthEnds, Memory.INTS, base, end, 4L * rowCount);
+            end += 4L * rowCount;
+            Memory.copy(variableWidth, Memory.BYTES, base, end, variableWidthBytes);
+            end += variableWidthBytes;
+        }
+        zero(base, end, start + lengthBytes);
+    }
+
+    private static long zero(byte @Nullable [] base, long from, long to) {
+        Memory.fill(base, from, to - from, (byte) 0);
+        return to;
     }
 
     private void checkSealable(int dimension) {

@@ -3,7 +3,8 @@
 package io.github.gpujoin.core.layout;
 
 import io.github.gpujoin.core.region.Memory;
-import java.util.Arrays;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads rows of chunks of one schema: fixed-width columns in place, variable-width columns decoded.
@@ -94,20 +95,28 @@ public final class ChunkCursor implements RowView {
 
     @Override
     public String getString(int column) {
-        int at = variableWidth(column, ColumnType.STRING);
-        int length = lengthAt(at);
-        return length < 0 ? null : Chunk.text(chunk.array(), at + 4, length);
+        byte[] utf8 = value(variableWidth(column, ColumnType.STRING));
+        return utf8 == null ? null : new String(utf8, StandardCharsets.UTF_8);
     }
 
     @Override
     public byte[] getBytes(int column) {
-        int at = variableWidth(column, ColumnType.BYTES);
+        return value(variableWidth(column, ColumnType.BYTES));
+    }
+
+    /** Returns a copy of the value whose length is at an offset, or null. */
+    private byte @Nullable [] value(long at) {
         int length = lengthAt(at);
-        return length < 0 ? null : Arrays.copyOfRange(chunk.array(), at + 4, at + 4 + length);
+        if (length < 0) {
+            return null;
+        }
+        byte[] copy = new byte[length];
+        Memory.copy(chunk.array(), at + 4, copy, Memory.BYTES, length);
+        return copy;
     }
 
     private long variableWidthFixed(int column, ColumnType expected) {
-        int at = variableWidth(column, expected);
+        long at = variableWidth(column, expected);
         if (lengthAt(at) != expected.widthBytes()) {
             throw new IllegalStateException(
                     "Null value is read as a number. Call isNull() first: column="
@@ -115,10 +124,10 @@ public final class ChunkCursor implements RowView {
                             + ", row="
                             + row);
         }
-        return Memory.BYTES + at + 4;
+        return at + 4;
     }
 
-    private int variableWidth(int column, ColumnType expected) {
+    private long variableWidth(int column, ColumnType expected) {
         if (schema.column(column).type() != expected) {
             throw new IllegalArgumentException(
                     "Column is read as another type: column="
@@ -129,15 +138,15 @@ public final class ChunkCursor implements RowView {
         return valueAt(column);
     }
 
-    private int valueAt(int column) {
-        int at = chunk.variableWidthStart(row);
+    private long valueAt(int column) {
+        long at = chunk.variableWidthStart(row);
         for (int i = variableWidthIndex[column]; i > 0; i--) {
             at += 4 + Math.max(0, lengthAt(at));
         }
         return at;
     }
 
-    private int lengthAt(int at) {
-        return Memory.getInt(chunk.array(), Memory.BYTES + at);
+    private int lengthAt(long at) {
+        return Memory.getInt(chunk.array(), at);
     }
 }

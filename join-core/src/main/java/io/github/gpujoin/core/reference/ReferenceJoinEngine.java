@@ -154,10 +154,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
             List<Integer> columns = side.payloadColumns();
             for (int i = 0; i < columns.size(); i++) {
                 int width = batch.layout().payloadWidth(d, i);
-                long source =
-                        Memory.BYTES
-                                + match.chunk.columnOffset(columns.get(i))
-                                + (long) width * match.row;
+                long source = match.chunk.columnStart(columns.get(i)) + (long) width * match.row;
                 long target = batch.payloadAddress(d, i) + (long) width * row;
                 Memory.copy(match.chunk.array(), source, null, target, width);
             }
@@ -179,11 +176,11 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
     }
 
     private Region variableWidthCopy(JoinedRow match) {
-        int start = match.chunk.variableWidthStart(match.row);
-        int length = match.chunk.variableWidthEnd(match.row) - start;
+        long start = match.chunk.variableWidthStart(match.row);
+        int length = (int) (match.chunk.variableWidthEnd(match.row) - start);
         Region copy = Region.allocate(4L + length);
         Memory.putInt(copy.address(), length);
-        Memory.copy(match.chunk.array(), Memory.BYTES + start, null, copy.address() + 4, length);
+        Memory.copy(match.chunk.array(), start, null, copy.address() + 4, length);
         return copy;
     }
 

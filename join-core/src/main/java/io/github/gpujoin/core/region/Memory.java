@@ -29,6 +29,9 @@ public final class Memory {
     /** Offset of element 0 of a byte array. */
     public static final long BYTES = Unsafe.ARRAY_BYTE_BASE_OFFSET;
 
+    /** Offset of element 0 of an int array. */
+    public static final long INTS = Unsafe.ARRAY_INT_BASE_OFFSET;
+
     private static final long BUFFER_ADDRESS = bufferAddressOffset();
 
     static {

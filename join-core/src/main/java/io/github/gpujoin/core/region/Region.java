@@ -5,16 +5,21 @@ package io.github.gpujoin.core.region;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Off-heap memory with one owner, who closes it. All others only use addresses in it.
  *
  * <p>The address is aligned to {@value #ALIGNMENT_BYTES} bytes: a cache line, and twice the
  * smallest memory transaction of a GPU. {@link #openCount()} and {@link #openBytes()} cover the
- * whole process, so that tests can detect leaks. Closing is thread-safe, and a second close has no
- * effect. Addresses are invalid after the close.
+ * whole process, so that tests can detect leaks. A second close has no effect. Addresses are
+ * invalid after the close, except for holders that {@linkplain #retain retained} the memory.
+ * Thread-safe.
  */
 public final class Region implements AutoCloseable {
 
@@ -27,6 +32,24 @@ public final class Region implements AutoCloseable {
     private final long lengthBytes;
     private final Runnable release;
     private final AtomicBoolean closed = new AtomicBoolean();
+
+    /** The owner, until it closes the region, and all that retain the memory. */
+    private final AtomicInteger holders = new AtomicInteger(1);
+
+    /** Guarded by itself. */
+    private final Deque<Attachment> attachments = new ArrayDeque<>();
+
+    /** A use of the memory that ends before the memory is freed, such as that by a device. */
+    @FunctionalInterface
+    public interface Attachment {
+
+        /**
+         * Ends the use.
+         *
+         * @return false if that is impossible; the memory is then never freed
+         */
+        boolean detach();
+    }
 
     private Region(long address, long lengthBytes, Runnable release) {
         this.address = address;
@@ -88,10 +111,10 @@ public final class Region implements AutoCloseable {
     /**
      * Returns the address of the first byte.
      *
-     * @throws IllegalStateException if the region is closed
+     * @throws IllegalStateException if the region is closed and nobody retains it
      */
     public long address() {
-        if (closed.get()) {
+        if (holders.get() == 0) {
             throw new IllegalStateException("Region is closed: lengthBytes=" + lengthBytes);
         }
         return address;
@@ -114,12 +137,68 @@ public final class Region implements AutoCloseable {
         return OPEN_BYTES.get();
     }
 
+    /**
+     * Keeps the memory readable after the owner has closed the region, until {@link #release}.
+     *
+     * @throws IllegalStateException if the memory is freed
+     */
+    public void retain() {
+        if (holders.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
+            throw new IllegalStateException("Memory is freed: lengthBytes=" + lengthBytes);
+        }
+    }
+
+    /** Undoes one {@link #retain}. */
+    public void release() {
+        if (holders.decrementAndGet() == 0) {
+            free();
+        }
+    }
+
+    /**
+     * Adds a use of the memory, which ends before the memory is freed. The latest use ends first.
+     *
+     * @throws IllegalStateException if the memory is freed
+     */
+    public void attach(Attachment attachment) {
+        synchronized (attachments) {
+            if (holders.get() == 0) {
+                throw new IllegalStateException("Memory is freed: lengthBytes=" + lengthBytes);
+            }
+            attachments.push(attachment);
+        }
+    }
+
+    /** Removes a use that has ended. */
+    public void detach(Attachment attachment) {
+        synchronized (attachments) {
+            attachments.remove(attachment);
+        }
+    }
+
+    /** Frees the memory, or has its last holder free it. */
     @Override
     public void close() {
         if (closed.compareAndSet(false, true)) {
-            release.run();
-            OPEN_COUNT.decrementAndGet();
-            OPEN_BYTES.addAndGet(-lengthBytes);
+            release();
         }
+    }
+
+    private @Nullable Attachment latest() {
+        synchronized (attachments) {
+            return attachments.poll();
+        }
+    }
+
+    private void free() {
+        boolean isFree = true;
+        for (Attachment last = latest(); last != null; last = latest()) {
+            isFree &= last.detach();
+        }
+        if (isFree) {
+            release.run();
+        }
+        OPEN_COUNT.decrementAndGet();
+        OPEN_BYTES.addAndGet(-lengthBytes);
     }
 }

@@ -19,30 +19,45 @@ import org.jspecify.annotations.Nullable;
  *   peek() -> READY     the header is valid and within the bounds of the ring
  *   copyTo() -> true    the copy is the complete payload
  *   release()           the writer may reuse the slot
+ *
+ *   peek() or poll() -> READY
+ *   take()              the payload is read in place
+ *   its release()       the writer may reuse the slot
  * </pre>
  *
  * <p>A slot may change at any time, even after it was complete. Credit stops the writer, but not
  * its network: a payload of an earlier round that was sent twice or delayed may arrive late and
- * overwrite the current one. It often has the same length, and any checksum of its own is valid.
- * The reader therefore never parses a payload in place. It copies the payload out, and computes the
- * slot's checksum, which covers sequence and epoch, from the words of the copy. The copy is then
- * either the payload of this sequence or rejected, whatever arrives meanwhile. An overwritten slot
- * stays torn until the writer sends it again in another epoch.
+ * overwrite the current one. It often has the same length, and any checksum of its own is valid. So
+ * there are two ways to read:
+ *
+ * <ul>
+ *   <li>{@link #copyTo} copies the payload out, and computes the slot's checksum, which covers
+ *       sequence and epoch, from the words of the copy. The copy is then either the payload of this
+ *       sequence or rejected, whatever arrives meanwhile.
+ *   <li>{@link #take} leaves the payload in the slot. Its reader decides where bytes are by no byte
+ *       of the slot that it has not copied first. It either copies and verifies the rest, as a GPU
+ *       does, or reads what {@link #poll} verified, and checks {@link TakenPayload#isIntact} once
+ *       more behind its last read if the transport may write late.
+ * </ul>
+ *
+ * <p>An overwritten slot stays torn until the writer sends it again in another epoch.
  *
  * <p>Only one thread at a time may use it.
  */
 public final class RingReader {
 
+    private static final long NONE = 0;
+
     private final @Nullable Object base;
     private final RingView view;
     private final RingGeometry geometry;
     private final long epoch;
-    private long releasedSequence;
+    private final ReadWindow window;
 
-    /** The next sequence if its header was valid, else the released sequence. */
+    /** The next sequence if its header was valid, else 0. */
     private long readySequence;
 
-    /** The next sequence if its payload was complete, else the released sequence. */
+    /** The next sequence if its payload was complete, else 0. */
     private long wholeSequence;
 
     private int lengthBytes;
@@ -60,12 +75,26 @@ public final class RingReader {
             RingGeometry geometry,
             long epoch,
             long releasedSequence) {
-        this(base, RingView.inPlace(offset), geometry, epoch, releasedSequence);
+        this(
+                base,
+                RingView.inPlace(offset),
+                geometry,
+                epoch,
+                new ReadWindow(geometry.slotCount(), releasedSequence));
     }
 
     /** Creates a reader of a ring that is read through a view. */
     public RingReader(RingView view, RingGeometry geometry, long epoch, long releasedSequence) {
-        this(null, view, geometry, epoch, releasedSequence);
+        this(view, geometry, epoch, new ReadWindow(geometry.slotCount(), releasedSequence));
+    }
+
+    /**
+     * Creates a reader that continues behind the slots which an earlier reader has taken.
+     *
+     * @param window of the earlier reader, which must not be used any more
+     */
+    public RingReader(RingView view, RingGeometry geometry, long epoch, ReadWindow window) {
+        this(null, view, geometry, epoch, window);
     }
 
     private RingReader(
@@ -73,14 +102,12 @@ public final class RingReader {
             RingView view,
             RingGeometry geometry,
             long epoch,
-            long releasedSequence) {
+            ReadWindow window) {
         this.base = base;
         this.view = view;
         this.geometry = geometry;
         this.epoch = epoch;
-        this.releasedSequence = releasedSequence;
-        this.readySequence = releasedSequence;
-        this.wholeSequence = releasedSequence;
+        this.window = window;
     }
 
     /**
@@ -90,9 +117,12 @@ public final class RingReader {
      * @throws RingException if the writer wrote without credit
      */
     public SlotState peek() {
-        long sequence = releasedSequence + 1;
-        readySequence = releasedSequence;
-        wholeSequence = releasedSequence;
+        long sequence = window.takenSequence() + 1;
+        readySequence = NONE;
+        wholeSequence = NONE;
+        if (window.heldCount() == geometry.slotCount()) {
+            return SlotState.EMPTY;
+        }
         long slot = view.at(geometry.slotOffset(sequence), USED_HEADER_BYTES);
         // Acquire: the loads below are at least as new as the sequence.
         long seen = Memory.getLongAcquire(base, slot + SEQUENCE_OFFSET);
@@ -158,7 +188,7 @@ public final class RingReader {
         boolean isWhole =
                 SlotChecksum.ofCopy(readySequence, epoch, base, slot + PAYLOAD_OFFSET, payload)
                         == checksum;
-        wholeSequence = isWhole ? readySequence : releasedSequence;
+        wholeSequence = isWhole ? readySequence : NONE;
         return isWhole;
     }
 
@@ -167,26 +197,59 @@ public final class RingReader {
         return view.at(geometry.slotOffset(readySequence), PAYLOAD_OFFSET + lengthBytes);
     }
 
+    /** Returns the address of a ready slot's payload, whose bytes may change. */
+    public long payloadAddress() {
+        return readySlot() + PAYLOAD_OFFSET;
+    }
+
+    /** Takes a ready slot, whose payload stays where it is. Legal for rings in host memory only. */
+    public TakenPayload take() {
+        requireReady();
+        long slot = readySlot();
+        TakenPayload taken =
+                new TakenPayload(
+                        base,
+                        slot + PAYLOAD_OFFSET,
+                        lengthBytes,
+                        readySequence,
+                        epoch,
+                        Memory.getLong(base, slot + CHECKSUM_OFFSET),
+                        window);
+        advance();
+        return taken;
+    }
+
+    private long advance() {
+        readySequence = NONE;
+        wholeSequence = NONE;
+        return window.take();
+    }
+
     /** Releases a complete slot. The writer owns it once it learns of the release. */
     public void release() {
-        if (wholeSequence == releasedSequence) {
+        if (wholeSequence == NONE) {
             throw new IllegalStateException(
                     "Slot is released before its payload was complete: releasedSequence="
-                            + releasedSequence);
+                            + window.releasedSequence());
         }
-        releasedSequence = wholeSequence;
+        window.release(advance());
+    }
+
+    /** Returns the slots that were taken; a later reader continues with it. */
+    public ReadWindow window() {
+        return window;
     }
 
     /** Returns the last released sequence, which the writer may be sent as its credit. */
     public long releasedSequence() {
-        return releasedSequence;
+        return window.releasedSequence();
     }
 
     private void requireReady() {
-        if (readySequence == releasedSequence) {
+        if (readySequence == NONE) {
             throw new IllegalStateException(
                     "Slot is read before peek() returned READY: releasedSequence="
-                            + releasedSequence);
+                            + window.releasedSequence());
         }
     }
 

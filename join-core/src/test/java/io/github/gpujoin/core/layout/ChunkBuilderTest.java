@@ -206,6 +206,33 @@ class ChunkBuilderTest {
     }
 
     @Test
+    void shouldReuseTheMemoryOfTransientChunks() {
+        ChunkBuilder builder = new ChunkBuilder(FIXED, 120);
+        byte[] memory = builder.array();
+        Chunk kept = null;
+        for (int round = 0; round < 3; round++) {
+            for (int row = 0; row < 10; row++) {
+                builder.putLong(0, 100 * round + row);
+                builder.putInt(1, round);
+                builder.endRow();
+            }
+            Chunk chunk = builder.sealTransient(ChunkDescriptor.FACTS, 0, 0, round);
+            assertThat(chunk.isTransient()).isTrue();
+            assertThat(chunk.array()).isSameAs(memory).isSameAs(builder.array());
+            assertThat(chunk.getLong(0, 9)).isEqualTo(100 * round + 9);
+            kept = kept == null ? chunk.onHeap() : kept;
+        }
+        assertThat(kept.isTransient()).isFalse();
+        assertThat(kept.getLong(0, 9)).isEqualTo(9);
+        assertThat(kept.sequence()).isZero();
+        builder.putLong(0, 1);
+        builder.endRow();
+        assertThat(builder.sealTransient(ChunkDescriptor.FACTS, 0, 0, 4).isTransient())
+                .as("a chunk that is not full")
+                .isFalse();
+    }
+
+    @Test
     void shouldRejectAdvancingBeyondItsCapacityOrOverVariableWidthColumns() {
         ChunkBuilder fixed = new ChunkBuilder(FIXED, 120);
         ChunkBuilder mixed = new ChunkBuilder(MIXED, 120);
@@ -225,7 +252,7 @@ class ChunkBuilderTest {
         ChunkBuilder builder = new ChunkBuilder(source.schema(), 10_000);
         for (int row = 0; row < 20; row++) {
             builder.addVariableWidthRow(
-                    source.bytes(), source.variableWidthStart(row), source.variableWidthEnd(row));
+                    source.array(), source.variableWidthStart(row), source.variableWidthEnd(row));
             builder.endRow();
         }
         assertThat(builder.seal(3, -1, 0, 0).bytes()).isEqualTo(source.bytes());

@@ -11,8 +11,10 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.testing.StressPayload;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -221,6 +223,97 @@ class RingTest {
         assertThat(reader.peek()).isEqualTo(SlotState.READY);
         assertThat(read(reader)).isEqualTo(StressPayload.of(5));
         reader.release();
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldKeepTakenPayloadsUntilTheyAreReleasedInAnyOrder(long seed) {
+        Random random = new Random(seed);
+        RingGeometry geometry =
+                RingGeometry.forPayload(1 + random.nextInt(8), 8 + random.nextInt(1000));
+        try (Region region = Region.allocateZeroed(geometry.lengthBytes())) {
+            RingWriter out = new RingWriter(null, region.address(), geometry, EPOCH);
+            RingReader in = new RingReader(null, region.address(), geometry, EPOCH, 0);
+            Deque<byte[]> inFlight = new ArrayDeque<>();
+            List<TakenPayload> held = new ArrayList<>();
+            List<byte[]> expected = new ArrayList<>();
+            for (int step = 0; step < 500; step++) {
+                int action = random.nextInt(4);
+                if (action == 0) {
+                    byte[] payload = payload(random, geometry.payloadCapacityBytes());
+                    if (write(out, payload)) {
+                        inFlight.add(payload);
+                    }
+                } else if (action == 1) {
+                    out.acknowledge(in.releasedSequence());
+                } else if (action == 2 && in.poll() == SlotState.READY) {
+                    held.add(in.take());
+                    expected.add(inFlight.remove());
+                } else if (action == 3 && !held.isEmpty()) {
+                    int index = random.nextInt(held.size());
+                    TakenPayload taken = held.remove(index);
+                    byte[] payload = expected.remove(index);
+                    assertThat(taken.isIntact()).isTrue();
+                    assertThat(taken.lengthBytes()).isEqualTo(payload.length);
+                    assertThat(
+                                    Memory.equal(
+                                            null,
+                                            taken.address(),
+                                            payload,
+                                            Memory.BYTES,
+                                            payload.length))
+                            .isTrue();
+                    taken.release();
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldContinueBehindTakenSlotsInTheRingOfALaterConnection() {
+        for (int i = 0; i < 3; i++) {
+            write(writer, new byte[] {(byte) i, 0, 0, 0, 0, 0, 0, 0});
+        }
+        reader.peek();
+        TakenPayload first = reader.take();
+        reader.peek();
+        TakenPayload second = reader.take();
+        second.release();
+        assertThat(reader.releasedSequence()).as("credit").isZero();
+        try (Region another = Region.allocateZeroed(GEOMETRY.lengthBytes())) {
+            writer.moveTo(null, another.address(), EPOCH + 1);
+            RingView view = RingView.inPlace(another.address());
+            RingReader next = new RingReader(view, GEOMETRY, EPOCH + 1, reader.window());
+            assertThat(next.poll()).isEqualTo(SlotState.READY);
+            assertThat(read(next)).startsWith(2);
+            next.release();
+            assertThat(first.isIntact()).isTrue();
+            assertThat(next.releasedSequence()).isZero();
+            first.release();
+            assertThat(next.releasedSequence()).isEqualTo(3);
+            writer.acknowledge(3);
+        }
+    }
+
+    @Test
+    void shouldDetectATakenPayloadThatALateWriteChanged() {
+        write(writer, payload(new Random(4), 256));
+        reader.poll();
+        TakenPayload taken = reader.take();
+        ring[(int) (taken.address() - Memory.BYTES)] ^= 1;
+        assertThat(taken.isIntact()).isFalse();
+        taken.release();
+        assertThatIllegalStateException().isThrownBy(taken::release);
+    }
+
+    @Test
+    void shouldFindNoPayloadWhileAllSlotsAreTaken() {
+        for (int i = 0; i < GEOMETRY.slotCount(); i++) {
+            write(writer, new byte[8]);
+            reader.peek();
+            reader.take();
+        }
+        assertThat(reader.peek()).isEqualTo(SlotState.EMPTY);
     }
 
     @Test

@@ -31,6 +31,16 @@ public interface CudaDriver extends AutoCloseable {
 
     void freePinned(long address);
 
+    /**
+     * Pins host memory that somebody else allocated, and maps it for the device.
+     *
+     * @return address of its first byte for kernels
+     */
+    long registerHost(long address, long lengthBytes);
+
+    /** Undoes {@link #registerHost}. No kernel may use the memory. */
+    void unregisterHost(long address);
+
     /** Copies host memory to the device after all launched kernels, and waits for the copy. */
     void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes);
 

@@ -132,17 +132,17 @@ final class BuildStream implements AutoCloseable {
 
     private void copy(
             Chunk chunk, int column, long widthBytes, int firstRow, int count, long array) {
-        long source = chunk.columnOffset(column) + widthBytes * firstRow;
+        long source = chunk.columnStart(column) + widthBytes * firstRow;
         long target = array + widthBytes * pinnedRows;
-        Memory.copy(chunk.array(), Memory.BYTES + source, null, target, widthBytes * count);
+        Memory.copy(chunk.array(), source, null, target, widthBytes * count);
     }
 
     private long copyVariableWidth(Chunk chunk, int row) {
-        int start = chunk.variableWidthStart(row);
-        int length = chunk.variableWidthEnd(row) - start;
+        long start = chunk.variableWidthStart(row);
+        int length = (int) (chunk.variableWidthEnd(row) - start);
         long address = allocateVariableWidth(4L + length);
         Memory.putInt(address, length);
-        Memory.copy(chunk.array(), Memory.BYTES + start, null, address + 4, length);
+        Memory.copy(chunk.array(), start, null, address + 4, length);
         return address;
     }
 

@@ -58,6 +58,7 @@ final class DeviceLease {
     private final BitSet reservedPlans = new BitSet(MAX_PLANS);
     private final AtomicLong epochs = new AtomicLong();
     private final AtomicInteger waitingCount = new AtomicInteger();
+    private final HostRegistrations registrations = new HostRegistrations(this);
     private int holderCount = 1;
     private volatile long stopCount;
 
@@ -163,6 +164,11 @@ final class DeviceLease {
 
     DeviceMemory memory() {
         return memory;
+    }
+
+    /** Returns the host memory of others that the device reads. */
+    HostRegistrations registrations() {
+        return registrations;
     }
 
     /** Returns the number of thread blocks of the serving kernel. */
@@ -372,8 +378,10 @@ final class DeviceLease {
     /** Frees the device. A lost device is abandoned, because the driver might never return. */
     private synchronized void close() {
         if (isLost()) {
+            registrations.abandon();
             buffers.abandon();
         } else {
+            registrations.close();
             synchronized (controlLock) {
                 controlFreed = true;
                 buffers.close();

@@ -8,9 +8,11 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,7 @@ final class FactSegments {
     private static final int ALIGNMENT_BYTES = 64;
 
     private final int fingerprint;
+    private final List<Integer> chunkColumns;
     private final List<Integer> factColumns = new ArrayList<>();
     private final List<Integer> widths = new ArrayList<>();
 
@@ -39,6 +42,7 @@ final class FactSegments {
      */
     FactSegments(JoinSpec spec, boolean encodes, List<Integer> furtherColumns) {
         this.fingerprint = spec.factSchema().fingerprint();
+        this.chunkColumns = columnsOf(spec.factSchema());
         spec.dimensions().forEach(dimension -> add(spec, dimension.factKeyColumn()));
         spec.filters().forEach(filter -> add(spec, filter.column()));
         if (spec.isAggregating()) {
@@ -52,6 +56,12 @@ final class FactSegments {
         }
         furtherColumns.forEach(column -> add(spec, column));
         this.encoder = encodes ? new ColumnsEncoder(factColumns) : null;
+    }
+
+    private static List<Integer> columnsOf(ChunkSchema schema) {
+        return schema.hasVariableWidth() || schema.size() > PlanDescriptor.MAX_FACT_COLUMNS
+                ? List.of()
+                : IntStream.range(0, schema.size()).boxed().toList();
     }
 
     private void add(JoinSpec spec, int column) {
@@ -76,6 +86,14 @@ final class FactSegments {
 
     int fingerprint() {
         return fingerprint;
+    }
+
+    /**
+     * Returns the columns of a chunk that the kernel can read in place; empty if it cannot, because
+     * a column has variable width or there are too many.
+     */
+    List<Integer> chunkColumns() {
+        return chunkColumns;
     }
 
     /** Returns whether segments may have encoded columns. */
@@ -124,7 +142,7 @@ final class FactSegments {
         long column = address + ChunkDescriptor.HEADER_BYTES;
         for (int i = 0; i < factColumns.size(); i++) {
             long width = widths.get(i);
-            long source = Memory.BYTES + chunk.columnOffset(factColumns.get(i)) + width * firstRow;
+            long source = chunk.columnStart(factColumns.get(i)) + width * firstRow;
             Memory.copy(chunk.array(), source, null, column, width * rowCount);
             long end = column + width * rowCount;
             column += align(width * rowCount);

@@ -12,6 +12,7 @@ import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -51,6 +52,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     /** Whether all build rows have been copied to the device. */
     private boolean isFlushed;
+
+    /** Whether the kernel can read chunks in slots. */
+    private final boolean readsInPlace;
 
     private final SegmentSizer sizer;
     private @Nullable SegmentPipe pipe;
@@ -117,6 +121,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         this.limits = new MemoryLimits(options.memory(), hostMemory);
         this.buffers = lease.memory().buffers(limits);
         this.facts = new FactSegments(spec, options.encodeSegments());
+        this.readsInPlace =
+                options.ringMemory() == RingMemory.HOST && !facts.chunkColumns().isEmpty();
         this.sizer =
                 new SegmentSizer(
                         options.segmentRows(),
@@ -291,12 +297,59 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
                 if (!pipe.hasRoom()) {
                     return;
                 }
+                int inPlaceRows = rowsInPlace(probe);
+                if (inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
+                    continue;
+                }
                 int left = probe.chunk().rowCount() - probe.nextRow;
                 int rows = Math.min(sizer.rows(), left);
                 pipe.add(probe.chunk(), probe.nextRow, rows);
                 probe.nextRow += rows;
             }
         }
+    }
+
+    /**
+     * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
+     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
+     */
+    private int rowsInPlace(Probe probe) {
+        ChunkSlot slot = probe.chunk().slot();
+        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
+            return 0;
+        }
+        int left = probe.chunk().rowCount() - probe.nextRow;
+        if (left <= sizer.rows() && (probe.nextRow == 0 || slot.isVerified())) {
+            return left;
+        }
+        return slot.isVerified()
+                ? sizer.rows() / SegmentPipe.RANGE_ROWS * SegmentPipe.RANGE_ROWS
+                : 0;
+    }
+
+    /** Returns whether the kernel can read the slot of the chunk. */
+    private boolean addInPlace(Probe probe, int rowCount) {
+        ChunkSlot slot = probe.chunk().slot();
+        long deviceAddress =
+                lease.registrations()
+                        .deviceAddress(slot.region(), slot.address(), options.stallTimeoutNs());
+        if (deviceAddress == 0) {
+            return false;
+        }
+        pipe.addInPlace(probe.chunk(), probe.nextRow, rowCount, deviceAddress);
+        probe.nextRow += rowCount;
+        return true;
+    }
+
+    /** {@inheritDoc} The kernel does, in its own copy. */
+    @Override
+    public boolean verifiesSlots() {
+        return readsInPlace;
+    }
+
+    /** Returns the bytes of facts that the CPU copied for the kernel. Thread-safe. */
+    public long payloadBytesCopied() {
+        return pipe == null ? 0 : pipe.copiedBytes();
     }
 
     @Override

@@ -140,12 +140,29 @@ final class JoinPlan {
                 long at = plan + PlanDescriptor.PLAN_COLUMN_WIDTH_OFFSET + c;
                 Memory.putByte(null, at, (byte) segments.columnWidth(c));
             }
+            writeChunkColumns(plan);
             new FilterPlan(spec.filters(), segments).write(driver, buffers, plan);
             if (groups != null) {
                 new AggregationPlan(spec, segments, d -> tables.get(d).layout(), groups)
                         .write(driver, buffers, plan);
             }
             driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
+        }
+    }
+
+    /** Writes where the columns of a chunk that is read in place are in a segment. */
+    private void writeChunkColumns(long plan) {
+        List<Integer> columns = segments.chunkColumns();
+        Memory.putInt(plan + PlanDescriptor.PLAN_CHUNK_COLUMN_COUNT_OFFSET, columns.size());
+        for (int c = 0; c < columns.size(); c++) {
+            int column = columns.get(c);
+            int width = spec.factSchema().column(column).type().widthBytes();
+            int segmentColumn = segments.columnOf(column);
+            byte inSegment =
+                    segmentColumn < 0 ? PlanDescriptor.NOT_IN_SEGMENT : (byte) segmentColumn;
+            Memory.putByte(
+                    null, plan + PlanDescriptor.PLAN_CHUNK_COLUMN_WIDTH_OFFSET + c, (byte) width);
+            Memory.putByte(null, plan + PlanDescriptor.PLAN_SEGMENT_COLUMN_OFFSET + c, inSegment);
         }
     }
 

@@ -13,7 +13,7 @@ final class PlanDescriptor {
 
     static final int MAX_FACT_COLUMNS = 16;
 
-    static final int PLAN_BYTES = 144;
+    static final int PLAN_BYTES = 184;
     static final int PLAN_SEGMENTS_OFFSET = 0;
     static final int PLAN_SCRATCH_OFFSET = 8;
     static final int PLAN_RESULTS_OFFSET = 16;
@@ -34,6 +34,12 @@ final class PlanDescriptor {
     static final int PLAN_FILTER_COUNT_OFFSET = 128;
     static final int PLAN_NULL_KEYS_COLUMN_OFFSET = 132;
     static final int PLAN_DECODED_ROWS_OFFSET = 136;
+    static final int PLAN_CHUNK_COLUMN_COUNT_OFFSET = 144;
+    static final int PLAN_CHUNK_COLUMN_WIDTH_OFFSET = 152;
+    static final int PLAN_SEGMENT_COLUMN_OFFSET = 168;
+
+    /** Stands for a column of a chunk that the device does not need. */
+    static final byte NOT_IN_SEGMENT = (byte) 0xFF;
 
     /** Stands for a column that a join does not have. */
     static final int NO_COLUMN = -1;

@@ -265,6 +265,7 @@ public final class SegmentFeed implements AutoCloseable {
                                 slot,
                                 0,
                                 lengthBytes[slot],
+                                null,
                                 chunks.get(slot).partition(),
                                 slots.completion(slot, buffer)));
     }

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SegmentPipe {
 
+    /** A range of rows that is read in place starts at a multiple of this. */
+    static final int RANGE_ROWS = 64;
+
     private static final long NOT_POSTED = -1;
     private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -40,6 +43,7 @@ final class SegmentPipe {
     private long nextSequence;
     private long nextCheck;
     private long deviceBusyNs;
+    private volatile long copiedBytes;
     private boolean isHeadEmitted;
     private boolean groupsFull;
 
@@ -60,19 +64,41 @@ final class SegmentPipe {
         final int slot;
         final long sequence;
         final int lengthBytes;
+
+        /** Null if the rows were copied to the slot. */
+        final StepRing.@Nullable InPlaceChunk inPlace;
+
         int buffer;
         int completedRows;
         boolean resume;
         long ticket = NOT_POSTED;
         long nextTicket = NOT_POSTED;
 
-        Segment(Chunk chunk, int firstRow, int rowCount, int slot, long sequence, int lengthBytes) {
+        Segment(
+                Chunk chunk,
+                int firstRow,
+                int rowCount,
+                int slot,
+                long sequence,
+                int lengthBytes,
+                StepRing.@Nullable InPlaceChunk inPlace) {
             this.chunk = chunk;
             this.firstRow = firstRow;
             this.rowCount = rowCount;
             this.slot = slot;
             this.sequence = sequence;
             this.lengthBytes = lengthBytes;
+            this.inPlace = inPlace;
+        }
+
+        /** Returns the epoch in the header that the kernel reads. */
+        long epoch(long ofSegments) {
+            return inPlace == null ? ofSegments : chunk.epoch();
+        }
+
+        /** Returns the sequence in the header that the kernel reads. */
+        long headerSequence() {
+            return inPlace == null ? sequence : chunk.sequence();
         }
     }
 
@@ -142,20 +168,54 @@ final class SegmentPipe {
         return slots.completion(segment.slot, segment.buffer);
     }
 
-    /** Writes rows of a chunk to the next slot, which must be free, and posts a step for them. */
+    /** Copies rows of a chunk to the next slot, which must be free, and posts a step for them. */
     void add(Chunk chunk, int firstRow, int rowCount) {
+        chunk.verify();
+        int slot = nextSlot();
+        int lengthBytes =
+                facts.write(
+                        chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, nextSequence);
+        slots.written(slot, lengthBytes);
+        copiedBytes += lengthBytes;
+        add(new Segment(chunk, firstRow, rowCount, slot, nextSequence++, lengthBytes, null));
+    }
+
+    /**
+     * Posts a step for rows of a chunk that the kernel reads in place. The next slot must be free.
+     *
+     * @param firstRow a multiple of {@link #RANGE_ROWS}
+     * @param rowCount all rows if the slot of the chunk is not verified
+     * @param deviceAddress of the chunk, which stays where it is until its last batch is released
+     */
+    void addInPlace(Chunk chunk, int firstRow, int rowCount, long deviceAddress) {
+        int readRows = chunk.slot().isVerified() ? rowCount : 0;
+        add(
+                new Segment(
+                        chunk,
+                        firstRow,
+                        rowCount,
+                        nextSlot(),
+                        nextSequence++,
+                        chunk.lengthBytes(),
+                        new StepRing.InPlaceChunk(deviceAddress, chunk.rowCount(), readRows)));
+    }
+
+    private int nextSlot() {
+        return (int) (nextSequence % slots.count());
+    }
+
+    private void add(Segment segment) {
         if (inFlight.size() == (isHeadEmitted ? 1 : 0)) {
             markProgress();
         }
-        int slot = (int) (nextSequence % slots.count());
-        long sequence = nextSequence++;
-        int lengthBytes =
-                facts.write(chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, sequence);
-        Segment segment = new Segment(chunk, firstRow, rowCount, slot, sequence, lengthBytes);
-        slots.written(slot, lengthBytes);
         inFlight.add(segment);
-        segmentOfSlot[slot] = segment;
+        segmentOfSlot[segment.slot] = segment;
         postAgain(segment);
+    }
+
+    /** Returns the bytes that were copied to slots. Thread-safe. */
+    long copiedBytes() {
+        return copiedBytes;
     }
 
     private long post(Segment segment, int buffer, boolean resume) {
@@ -166,10 +226,11 @@ final class SegmentPipe {
                                 segment.slot,
                                 buffer,
                                 resume,
-                                epoch,
-                                segment.sequence,
+                                segment.epoch(epoch),
+                                segment.headerSequence(),
                                 segment.firstRow,
                                 segment.lengthBytes,
+                                segment.inPlace,
                                 segment.chunk.partition(),
                                 slots.completion(segment.slot, buffer)));
     }
@@ -177,7 +238,10 @@ final class SegmentPipe {
     /** Releases the buffer of the last batch, and the slot if its segment is finished. */
     void releaseBatch() {
         if (isHeadEmitted) {
-            slots.release(inFlight.remove().slot);
+            Segment emitted = inFlight.remove();
+            if (emitted.inPlace == null) {
+                slots.release(emitted.slot);
+            }
             isHeadEmitted = false;
         }
     }
@@ -206,7 +270,8 @@ final class SegmentPipe {
 
     /** Posts the step of a segment if the ring was full or the segment had not arrived. */
     private void postAgain(Segment segment) {
-        if (segment.ticket == NOT_POSTED && slots.hasArrived(segment.slot)) {
+        if (segment.ticket == NOT_POSTED
+                && (segment.inPlace != null || slots.hasArrived(segment.slot))) {
             segment.ticket = post(segment, segment.buffer, segment.resume);
         }
     }

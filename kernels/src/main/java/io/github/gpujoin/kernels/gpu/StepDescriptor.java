@@ -24,6 +24,9 @@ final class StepDescriptor {
     static final int STEP_SEGMENT_SEQUENCE_OFFSET = 32;
     static final int STEP_BASE_ROW_OFFSET = 40;
     static final int STEP_LENGTH_BYTES_OFFSET = 44;
+    static final int STEP_CHUNK_OFFSET = 48;
+    static final int STEP_CHUNK_ROW_COUNT_OFFSET = 56;
+    static final int STEP_CHUNK_READ_ROWS_OFFSET = 60;
 
     static final int COMPLETION_BYTES = 64;
     static final int COMPLETION_SEQUENCE_OFFSET = 0;

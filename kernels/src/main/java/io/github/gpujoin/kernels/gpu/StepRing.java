@@ -5,6 +5,9 @@ package io.github.gpujoin.kernels.gpu;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_PUBLISHED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BASE_ROW_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BYTES;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_READ_ROWS_OFFSET;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_ROW_COUNT_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_EPOCH_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_LENGTH_BYTES_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_PLAN_OFFSET;
@@ -18,6 +21,7 @@ import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The host end of the step ring, through which all engines of a device post steps to its kernel, in
@@ -52,7 +56,8 @@ final class StepRing {
      *
      * @param resume whether to continue where the last step of the slot stopped
      * @param baseRow offset added to segment rows in results
-     * @param lengthBytes of the segment
+     * @param lengthBytes of the segment or chunk
+     * @param inPlace the chunk that the kernel reads in place; null if it reads the slot's segment
      * @param partition of the rows of the segment
      * @param completion used by this step alone until it is released
      */
@@ -65,8 +70,19 @@ final class StepRing {
             long segmentSequence,
             int baseRow,
             int lengthBytes,
+            @Nullable InPlaceChunk inPlace,
             int partition,
             StepCompletion completion) {}
+
+    /**
+     * A chunk that the kernel reads where it is.
+     *
+     * @param deviceAddress of its header
+     * @param rowCount of the chunk
+     * @param readRows rows to read, from the step's base row on; 0 for all of a chunk whose
+     *     checksum the kernel verifies, since its bytes may not have arrived
+     */
+    record InPlaceChunk(long deviceAddress, int rowCount, int readRows) {}
 
     /**
      * @param control address of the Control words
@@ -107,6 +123,12 @@ final class StepRing {
         Memory.putLong(entry + STEP_SEGMENT_SEQUENCE_OFFSET, step.segmentSequence);
         Memory.putInt(entry + STEP_BASE_ROW_OFFSET, step.baseRow);
         Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, step.lengthBytes);
+        InPlaceChunk chunk = step.inPlace;
+        Memory.putLong(entry + STEP_CHUNK_OFFSET, chunk == null ? 0 : chunk.deviceAddress);
+        if (chunk != null) {
+            Memory.putInt(entry + STEP_CHUNK_ROW_COUNT_OFFSET, chunk.rowCount);
+            Memory.putInt(entry + STEP_CHUNK_READ_ROWS_OFFSET, chunk.readRows);
+        }
         Memory.putByte(null, address + (long) ENTRIES * STEP_BYTES + index, (byte) lane);
         // release: the entry and its segment are written before it is published
         Memory.putLongRelease(null, control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);

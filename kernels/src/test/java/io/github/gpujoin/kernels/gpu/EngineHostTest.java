@@ -130,6 +130,8 @@ class EngineHostTest {
         }
         expected.put("CHUNK_VERSION_WITH_FLAGS", ChunkDescriptor.VERSION_WITH_FLAGS);
         expected.put("CHUNK_ENCODED", ChunkDescriptor.ENCODED);
+        expected.put("CHUNK_MANY_PARTITIONS", ChunkDescriptor.MANY_PARTITIONS);
+        expected.put("NOT_IN_SEGMENT", Byte.toUnsignedInt(PlanDescriptor.NOT_IN_SEGMENT));
         expected.put("TILE_ROWS", EncodedColumnDescriptor.TILE_ROWS);
         expected.put("DECODED_COLUMN_BYTES", PlanDescriptor.DECODED_COLUMN_BYTES);
         expected.put("RUN_LENGTH", EncodedColumnDescriptor.RUN_LENGTH);

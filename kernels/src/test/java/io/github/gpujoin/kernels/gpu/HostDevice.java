@@ -69,6 +69,16 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
         return memory.deviceBytes() + memory.pinnedBytes();
     }
 
+    /** Returns the number of regions of others that the device reads. */
+    int registeredCount() {
+        return memory.registeredCount();
+    }
+
+    /** Makes the device refuse to read memory of others from now on. */
+    void refuseRegistrations() {
+        memory.refuseRegistrations();
+    }
+
     /** Returns the lease of this device, for parts of an engine. */
     DeviceLease lease() {
         return lease;

@@ -11,8 +11,10 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * A driver without a device: memory is host memory, kernels do nothing, and calls fail on request.
@@ -43,12 +45,14 @@ final class RefusingDriver implements CudaDriver {
 
     private final Map<Long, Region> device = new HashMap<>();
     private final Map<Long, Region> pinned = new HashMap<>();
+    private final Set<Long> registered = new HashSet<>();
     private final List<Copy> started = new ArrayList<>();
     private long copiesEnded;
     private boolean copiesAreStuck;
     private int allocations;
     private int serveLaunches;
     private int allocationsLeft = Integer.MAX_VALUE;
+    private boolean refusesRegistrations;
     private boolean lost;
     private Kernel kernel = Kernel.OBEDIENT;
     private long control;
@@ -61,6 +65,10 @@ final class RefusingDriver implements CudaDriver {
 
     void refuseAllocationsAfter(int allocations) {
         allocationsLeft = allocations;
+    }
+
+    void refuseRegistrations() {
+        refusesRegistrations = true;
     }
 
     void loseDevice() {
@@ -184,6 +192,34 @@ final class RefusingDriver implements CudaDriver {
     @Override
     public void freePinned(long address) {
         free(pinned, address);
+    }
+
+    @Override
+    public long registerHost(long address, long lengthBytes) {
+        requireDevice();
+        if (refusesRegistrations) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
+        }
+        if (!registered.add(address)) {
+            throw new GpuUnavailableException(
+                    GpuFailure.DEVICE_LOST, "memory is registered twice: address=" + address);
+        }
+        return address;
+    }
+
+    @Override
+    public void unregisterHost(long address) {
+        requireDevice();
+        if (!registered.remove(address)) {
+            throw new GpuUnavailableException(
+                    GpuFailure.DEVICE_LOST, "memory is not registered: address=" + address);
+        }
+    }
+
+    /** Number of regions of others that are registered. */
+    int registeredCount() {
+        return registered.size();
     }
 
     private long allocate(Map<Long, Region> memory, long lengthBytes) {

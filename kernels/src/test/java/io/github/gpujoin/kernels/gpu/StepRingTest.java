@@ -55,6 +55,7 @@ class StepRingTest {
                         slot,
                         0,
                         64,
+                        null,
                         ChunkDescriptor.UNPARTITIONED,
                         new StepCompletion(completion(slot))));
     }

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.session;
 
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.ring.ReadWindow;
 import io.github.gpujoin.core.ring.RingException;
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.core.ring.RingReader;
 import io.github.gpujoin.core.ring.SlotState;
+import io.github.gpujoin.core.ring.TakenPayload;
 import io.github.gpujoin.rdma.session.ControlMessage.Accept;
 import io.github.gpujoin.rdma.session.ControlMessage.Descriptor;
 import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
+import io.github.gpujoin.rdma.transport.SharedTransport;
 import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
@@ -55,7 +59,9 @@ public final class ReaderSession implements AutoCloseable {
 
     private volatile int attempt = -1;
     private long epoch;
-    private long releasedSequence;
+
+    /** The slots of the current attempt that were read; survives connections. */
+    private ReadWindow window;
 
     /** Null unless the state is OPEN. */
     private @Nullable OpenLink link;
@@ -83,6 +89,7 @@ public final class ReaderSession implements AutoCloseable {
         this.transport = transport;
         this.options = options;
         this.waitingSinceNs = nowNs;
+        this.window = new ReadWindow(geometry.slotCount(), 0);
     }
 
     /**
@@ -145,7 +152,7 @@ public final class ReaderSession implements AutoCloseable {
         }
         if (newAttempt > attempt) {
             attempt = newAttempt;
-            releasedSequence = 0;
+            window = new ReadWindow(geometry.slotCount(), 0);
         }
         epoch++;
         try {
@@ -153,7 +160,7 @@ public final class ReaderSession implements AutoCloseable {
             Accept accept =
                     new Accept(
                             epoch,
-                            releasedSequence,
+                            window.releasedSequence(),
                             geometry,
                             new Descriptor(target.descriptor()),
                             new Mac(new byte[Mac.BYTES]));
@@ -168,8 +175,8 @@ public final class ReaderSession implements AutoCloseable {
             revoke();
             throw e;
         }
-        ring = new RingReader(target.view(), geometry, epoch, releasedSequence);
-        link = new OpenLink(admission.link(), epoch, releasedSequence, options, nowNs);
+        ring = new RingReader(target.view(), geometry, epoch, window);
+        link = new OpenLink(admission.link(), epoch, window.releasedSequence(), options, nowNs);
         missingSequence = 0;
         checkedAtNs = nowNs;
         state = state.to(ReaderState.OPEN);
@@ -179,7 +186,7 @@ public final class ReaderSession implements AutoCloseable {
         long announced = link.receiveProgress(nowNs);
         checkAnnouncedSlot(announced, nowNs);
         int batch = Math.max(1, geometry.slotCount() / CREDIT_BATCHES);
-        link.sendProgress(releasedSequence, batch, nowNs);
+        link.sendProgress(window.releasedSequence(), batch, nowNs);
     }
 
     /** Drops the connection if an announced slot is lost or torn: the next epoch resends it. */
@@ -189,7 +196,7 @@ public final class ReaderSession implements AutoCloseable {
         }
         checkedAtNs = nowNs;
         target.requireIntact();
-        long next = releasedSequence + 1;
+        long next = window.takenSequence() + 1;
         if (announced < next || ring.poll() == SlotState.READY) {
             missingSequence = 0;
         } else if (missingSequence != next) {
@@ -265,7 +272,83 @@ public final class ReaderSession implements AutoCloseable {
      */
     public void release() {
         ready().release();
-        releasedSequence = ring.releasedSequence();
+    }
+
+    /**
+     * A payload that stays in its slot, until {@link #release(Taken)}. It is readable while its
+     * region is retained, also after the connection is lost.
+     *
+     * @param region that contains the slot
+     * @param mayChange whether the transport may write to the slot although its writer has no
+     *     credit, as a network can that delays or repeats writes
+     */
+    public record Taken(Region region, TakenPayload payload, boolean mayChange) {}
+
+    /**
+     * Takes the payload that {@link #poll} found, in place. A lost connection revokes the memory,
+     * so that no later connection writes to it.
+     *
+     * @param verifies whether the slot's checksum is verified here; if not, the reader of the
+     *     payload verifies it
+     * @return null if the slot is torn or the session fails here, as for {@link #copyTo}
+     * @throws IllegalStateException unless {@link #poll} found a payload on this connection, in
+     *     host memory
+     */
+    public @Nullable Taken take(boolean verifies) {
+        RingReader ready = ready();
+        if (!isReadableInPlace()) {
+            throw new IllegalStateException("Ring is not in host memory: channel=" + channel);
+        }
+        try {
+            target.requireIntact();
+            if (verifies && ready.poll() != SlotState.READY) {
+                return null;
+            }
+            boolean mayChange = !(transport instanceof SharedTransport);
+            return new Taken(target.region(), ready.take(), mayChange);
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
+        }
+        return null;
+    }
+
+    /**
+     * Address of the payload that {@link #poll} found, whose bytes may change.
+     *
+     * @throws IllegalStateException unless {@link #poll} found a payload on this connection
+     */
+    public long payloadAddress() {
+        return ready().payloadAddress();
+    }
+
+    /** Whether the ring is in host memory, where payloads can be taken. */
+    public boolean isReadableInPlace() {
+        return target != null && target.region() != null;
+    }
+
+    /**
+     * Releases a taken payload. A later step returns credit to the writer, unless a writer of
+     * another attempt has replaced it. Legal in any state.
+     *
+     * @throws IllegalStateException if the network has overwritten the slot, so that its reader may
+     *     have read wrong values
+     */
+    public void release(Taken taken) {
+        TakenPayload payload = taken.payload();
+        boolean isIntact = !taken.mayChange() || payload.isIntact();
+        payload.release();
+        if (!isIntact) {
+            throw new IllegalStateException(
+                    "Slot was overwritten while it was read: channel="
+                            + channel
+                            + ", attempt="
+                            + attempt
+                            + ", sequence="
+                            + payload.sequence()
+                            + ". The job restarts.");
+        }
     }
 
     private RingReader ready() {
@@ -346,9 +429,19 @@ public final class ReaderSession implements AutoCloseable {
         return epoch;
     }
 
-    /** Last sequence that this attempt's reader released; 0 before the first. */
+    /** Last sequence up to which this attempt's reader released all; 0 before the first. */
     public long releasedSequence() {
-        return releasedSequence;
+        return window.releasedSequence();
+    }
+
+    /** Last sequence that this attempt's reader copied or took; 0 before the first. */
+    public long readSequence() {
+        return window.takenSequence();
+    }
+
+    /** Number of slots for which the writer has no credit, since they were taken. */
+    public int heldCount() {
+        return window.heldCount();
     }
 
     public ReaderState state() {

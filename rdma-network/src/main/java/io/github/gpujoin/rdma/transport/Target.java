@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.transport;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.RingView;
+import org.jspecify.annotations.Nullable;
 
 /** Registered memory of this process that one peer writes. */
 public interface Target extends RegisteredMemory {
@@ -14,6 +16,12 @@ public interface Target extends RegisteredMemory {
     default RingView view() {
         return RingView.inPlace(address());
     }
+
+    /**
+     * Returns the host memory that contains the target, or null if the target is in device memory.
+     * A holder that retains the region may read it after the target was closed.
+     */
+    @Nullable Region region();
 
     /**
      * Returns the address and key that the peer needs to write here, at most {@link

@@ -136,6 +136,11 @@ public final class SimulatedTransport implements OneSidedTransport {
         }
 
         @Override
+        public Region region() {
+            return region;
+        }
+
+        @Override
         public byte[] descriptor() {
             return ByteBuffer.allocate(Long.BYTES).putLong(key).array();
         }

@@ -56,6 +56,7 @@ class GpuMemoryTest {
     @EnumSource(GpuMemory.RegistrationMethod.class)
     void shouldRejectARegistrationWithoutAProtectionDomain(GpuMemory.RegistrationMethod method)
             throws Exception {
+        assumeNativeLibrary();
         assertThatExceptionOfType(VerbsException.class)
                 .isThrownBy(() -> register(0, new GpuMemory(4096, 4096, method)))
                 .withMessageContaining("missing=protection domain");
@@ -63,6 +64,7 @@ class GpuMemoryTest {
 
     @Test
     void shouldReportAMissingCudaDriver() throws Exception {
+        assumeNativeLibrary();
         assumeThat(new File("/usr/lib/x86_64-linux-gnu/libcuda.so.1"))
                 .as("a host without a GPU")
                 .doesNotExist();
@@ -93,9 +95,13 @@ class GpuMemoryTest {
                 RemoteAccess.WRITE);
     }
 
+    /** Outside of assertions of exceptions, which would find the assumption's own. */
+    private static void assumeNativeLibrary() {
+        assumeThat(Verbs.hasNativeLibrary()).as("the jar has native libraries").isTrue();
+    }
+
     /** Calls the class to which the native methods are bound. */
     private static void call(String name, Class<?>[] types, Object... arguments) throws Exception {
-        assumeThat(Verbs.hasNativeLibrary()).as("the jar has native libraries").isTrue();
         Class<?> regions =
                 Verbs.disni().loadClass(Verbs.class.getPackageName() + ".disni.GpuRegions");
         Method method = regions.getDeclaredMethod(name, types);

@@ -4,6 +4,8 @@ package io.github.gpujoin.flink.exchange.local;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSlots;
+import io.github.gpujoin.core.slot.SlotPool;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -38,21 +40,25 @@ public final class LocalExchange implements AutoCloseable {
     private static final Map<OneToOneEdge, LocalExchange> OPEN = new ConcurrentHashMap<>();
 
     private final OneToOneEdge edge;
+    private final @Nullable SlotPool slots;
     private final BlockingQueue<Chunk> chunks = new ArrayBlockingQueue<>(CAPACITY);
     private int nextTicket;
     private volatile boolean isClosed;
 
-    private LocalExchange(OneToOneEdge edge) {
+    private LocalExchange(OneToOneEdge edge, @Nullable SlotPool slots) {
         this.edge = edge;
+        this.slots = slots;
     }
 
     /**
      * Opens the receiving end.
      *
-     * @throws IllegalStateException if it is open already
+     * @param slots in which the sender seals its chunks, closed with this end; null if it seals
+     *     them on the heap
+     * @throws IllegalStateException if it is open already; the caller still owns the slots
      */
-    public static LocalExchange open(OneToOneEdge edge) {
-        LocalExchange exchange = new LocalExchange(edge);
+    public static LocalExchange open(OneToOneEdge edge, @Nullable SlotPool slots) {
+        LocalExchange exchange = new LocalExchange(edge, slots);
         if (OPEN.putIfAbsent(edge, exchange) != null) {
             throw new IllegalStateException(
                     "Two tasks read one subpartition by local exchange: edge=" + edge);
@@ -65,26 +71,42 @@ public final class LocalExchange implements AutoCloseable {
         return OPEN.get(edge);
     }
 
+    /** Returns the receiver's slots, in which the sender seals its chunks. */
+    ChunkSlots slots() {
+        return slots == null ? ChunkSlots.NONE : slots;
+    }
+
     /**
-     * Queues a chunk. The sender must emit its ticket next.
+     * Queues a chunk, whose user is then the receiver. The sender must emit its ticket next.
      *
      * @return false if the queue is full, or the receiver has closed
      */
     boolean offer(Chunk chunk) {
-        return !isClosed && chunks.offer(chunk);
+        return !isClosed && chunks.offer(chunk) && isReceived(chunk);
     }
 
     /**
-     * Queues a chunk, and waits for room if necessary. The sender must emit its ticket next.
+     * Queues a chunk, and waits for room if necessary. The receiver is then the chunk's user. The
+     * sender must emit its ticket next.
      *
      * @return false if the queue stayed full for the timeout, or the receiver has closed
      */
     boolean offer(Chunk chunk, long timeoutMs) throws InterruptedException {
-        return !isClosed && chunks.offer(chunk, timeoutMs, TimeUnit.MILLISECONDS);
+        return !isClosed
+                && chunks.offer(chunk, timeoutMs, TimeUnit.MILLISECONDS)
+                && isReceived(chunk);
     }
 
     /**
-     * Returns an arrived chunk or, for a ticket, its chunk from the queue.
+     * Returns whether the receiver still reads a chunk that was queued. If it has closed meanwhile,
+     * one of both ends removes the chunk; the sender is its user if it is this one.
+     */
+    private boolean isReceived(Chunk chunk) {
+        return !isClosed || !chunks.removeIf(queued -> queued == chunk);
+    }
+
+    /**
+     * Returns an arrived chunk or, for a ticket, its chunk from the queue. The caller is its user.
      *
      * @param arrived chunk or ticket from the channel
      * @throws IllegalStateException if the ticket is not for the next chunk of the queue
@@ -147,6 +169,11 @@ public final class LocalExchange implements AutoCloseable {
     public void close() {
         isClosed = true;
         OPEN.remove(edge, this);
-        chunks.clear();
+        for (Chunk chunk = chunks.poll(); chunk != null; chunk = chunks.poll()) {
+            chunk.release();
+        }
+        if (slots != null) {
+            slots.close();
+        }
     }
 }

@@ -4,6 +4,8 @@ package io.github.gpujoin.flink.exchange.local;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ChunkSlot;
+import io.github.gpujoin.core.layout.ChunkSlots;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For one thread.
  */
-public final class LocalExchangeSender {
+public final class LocalExchangeSender implements ChunkSlots {
 
     /**
      * Longest wait for room. A receiver without backpressure of its own reads a chunk within that
@@ -37,20 +39,41 @@ public final class LocalExchangeSender {
         this.tickets = new LocalExchangeTicket.Writer(edge, schema);
     }
 
+    /** {@inheritDoc} Slots are the receiver's; until it is open there are none. */
+    @Override
+    public @Nullable ChunkSlot tryAcquire(int lengthBytes) {
+        findReceiver();
+        return receiver == null ? null : receiver.slots().tryAcquire(lengthBytes);
+    }
+
+    private void findReceiver() {
+        if (receiver == null) {
+            receiver = LocalExchange.find(edge);
+        }
+    }
+
     /**
      * Sends a chunk, and returns what the caller must emit to the channel: its ticket or the chunk
      * itself. The caller must emit it before the next chunk, as the channel determines the order.
      *
      * <p>Waits for room up to 10 ms. An interrupt ends the wait and stays set.
      *
-     * @param chunk with at least one row; shared with the receiver and no longer modified if a
-     *     ticket is returned
+     * @param chunk with at least one row, whose user is the caller, and afterwards the receiver; a
+     *     chunk in a slot goes through the channel as a copy
      */
     public Chunk send(Chunk chunk) {
-        if (receiver == null) {
-            receiver = LocalExchange.find(edge);
+        findReceiver();
+        if (receiver != null) {
+            // The receiver may release the chunk as soon as it is queued.
+            Chunk ticket = tickets.write(chunk);
+            if (offer(chunk)) {
+                tickets.sent();
+                return ticket;
+            }
         }
-        return receiver != null && offer(chunk) ? tickets.write(chunk) : chunk;
+        Chunk copy = chunk.onHeap();
+        chunk.release();
+        return copy;
     }
 
     private boolean offer(Chunk chunk) {

@@ -7,7 +7,6 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.region.Memory;
 
 /**
  * Represents in Flink's channel a chunk that is passed by reference. A ticket is a chunk without
@@ -40,11 +39,17 @@ final class LocalExchangeTicket {
             this.epoch = epochOf(edge);
         }
 
+        /** Returns a ticket with the next number, which {@link #sent} uses up. */
         Chunk write(Chunk chunk) {
             long sequence =
-                    (long) number++ << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
+                    (long) number << Integer.SIZE | Integer.toUnsignedLong(checksumOf(chunk));
             return builder.seal(
                     ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, epoch, sequence);
+        }
+
+        /** Records that the last ticket is sent. */
+        void sent() {
+            number++;
         }
     }
 
@@ -86,7 +91,8 @@ final class LocalExchangeTicket {
     }
 
     private static int checksumOf(Chunk chunk) {
-        long checksum = ChunkChecksum.of(chunk.array(), Memory.BYTES, ChunkDescriptor.HEADER_BYTES);
+        long checksum =
+                ChunkChecksum.of(chunk.array(), chunk.start(), ChunkDescriptor.HEADER_BYTES);
         return Long.hashCode(checksum);
     }
 }

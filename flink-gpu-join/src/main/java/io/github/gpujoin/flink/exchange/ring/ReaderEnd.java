@@ -4,6 +4,10 @@ package io.github.gpujoin.flink.exchange.ring;
 
 import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkHeader;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.util.concurrent.locks.LockSupport;
@@ -19,42 +23,54 @@ final class ReaderEnd extends RingEnd {
     private static final long MAX_POLL_INTERVAL_NS = 1_000_000;
 
     private final ReaderSession session;
+    private final int maxHeldSlots;
     private final long maxWaitNs;
+    private volatile long payloadBytesCopied;
 
     /**
      * @param session which this end closes
+     * @param maxHeldSlots slots that may be read in place at once; the writer needs the others
      * @param maxWaitNs longest wait for the chunk of a ticket
      */
-    ReaderEnd(ReaderSession session, long maxWaitNs) {
+    ReaderEnd(ReaderSession session, int maxHeldSlots, long maxWaitNs) {
         this.session = session;
+        this.maxHeldSlots = maxHeldSlots;
         this.maxWaitNs = maxWaitNs;
+    }
+
+    /** Returns the bytes of payloads that the CPU copied out of the ring. */
+    long payloadBytesCopied() {
+        return payloadBytesCopied;
     }
 
     /**
      * Receives the chunk of a ticket, and waits until it arrives. For the mailbox thread.
      *
+     * @param access how the payload is read; a chunk with variable-width or encoded columns, and
+     *     one that would leave the writer too few slots, is always copied
      * @param cancelled whether the task is cancelled; polled during the wait
      * @param idle counts waits as idle time
-     * @return a private copy, validated like every chunk of another process
+     * @return a chunk validated like every chunk of another process, whose user is the caller
      * @throws SessionException if the session with the sender has failed
      * @throws IllegalStateException if the ticket is not for the next chunk, or the chunk does not
      *     arrive in time
      */
-    Chunk receive(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle)
+    Chunk receive(Chunk ticket, PayloadAccess access, BooleanSupplier cancelled, TimerGauge idle)
             throws SessionException {
         try {
-            return await(ticket, cancelled, idle);
+            return await(ticket, access, cancelled, idle);
         } catch (InternalError e) {
             throw sessionFailure(e);
         }
     }
 
-    private Chunk await(Chunk ticket, BooleanSupplier cancelled, TimerGauge idle)
+    private Chunk await(
+            Chunk ticket, PayloadAccess access, BooleanSupplier cancelled, TimerGauge idle)
             throws SessionException {
         long startNs = System.nanoTime();
         long waitNs = MIN_POLL_INTERVAL_NS;
         Chunk chunk;
-        while ((chunk = poll(ticket)) == null) {
+        while ((chunk = poll(ticket, access)) == null) {
             if (cancelled.getAsBoolean() || Thread.currentThread().isInterrupted()) {
                 throw new CancelTaskException(
                         "The task was cancelled while it waited for a chunk.");
@@ -70,40 +86,110 @@ final class ReaderEnd extends RingEnd {
         return chunk;
     }
 
-    private @Nullable Chunk poll(Chunk ticket) throws SessionException {
+    private @Nullable Chunk poll(Chunk ticket, PayloadAccess access) throws SessionException {
         lock.lock();
         try {
             step(System.nanoTime());
             checkNotFailed();
-            return session.poll() ? tryRead(ticket) : null;
+            return session.poll() ? tryRead(ticket, access) : null;
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Copies the next slot.
+     * Reads the next slot.
      *
      * @return null if the slot has not fully arrived; the caller polls again, and the session
      *     requests a retransmission if that does not help
      */
-    private @Nullable Chunk tryRead(Chunk ticket) {
-        long next = session.releasedSequence() + 1;
-        if (ticket.sequence() != next) {
+    private @Nullable Chunk tryRead(Chunk ticket, PayloadAccess access) {
+        if (ticket.sequence() != session.readSequence() + 1) {
             throw mismatch("Ticket is not for the next chunk of its ring", ticket);
         }
+        boolean mayStay =
+                access != PayloadAccess.COPY
+                        && !ticket.schema().hasVariableWidth()
+                        && session.isReadableInPlace()
+                        && session.heldCount() < maxHeldSlots
+                        && session.lengthBytes() >= ChunkDescriptor.HEADER_BYTES;
+        if (mayStay) {
+            byte[] header = new byte[ChunkDescriptor.HEADER_BYTES];
+            Memory.copy(null, session.payloadAddress(), header, Memory.BYTES, header.length);
+            if (!ChunkHeader.isEncoded(header)) {
+                return tryTake(ticket, access, header);
+            }
+        }
+        return tryCopy(ticket);
+    }
+
+    /** Leaves the payload in its slot, which the caller releases with the chunk. */
+    private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, byte[] header) {
+        boolean verifies = access == PayloadAccess.VERIFIED_IN_PLACE;
+        long checksum = Memory.getLong(header, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+        if (!verifies && !RingTicket.hasChecksum(ticket, checksum)) {
+            return null; // not even the header has arrived
+        }
+        ReaderSession.Taken taken = session.take(verifies);
+        if (taken == null) {
+            return null;
+        }
+        RingSlot slot = new RingSlot(taken, verifies);
+        try {
+            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.payload().lengthBytes());
+            if (!RingTicket.isOf(ticket, chunk, checksum)) {
+                throw mismatch("Chunk of a ring does not match its ticket", ticket);
+            }
+            return chunk;
+        } catch (RuntimeException e) {
+            slot.release();
+            throw e;
+        }
+    }
+
+    private @Nullable Chunk tryCopy(Chunk ticket) {
         byte[] bytes = new byte[session.lengthBytes()];
         if (!session.copyTo(bytes)) {
             return null;
         }
         // The copy is the slot of this sequence, complete and private. A mismatch from here on is
         // an error of the writer.
+        long checksum = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+        payloadBytesCopied += bytes.length;
         Chunk chunk = ChunkDecoder.decode(ticket.schema(), bytes);
-        if (!RingTicket.isOf(ticket, chunk, bytes)) {
+        if (!RingTicket.isOf(ticket, chunk, checksum)) {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();
         return chunk;
+    }
+
+    /** A slot of the ring whose chunk is read in place. Its release is the writer's credit. */
+    private final class RingSlot extends CountedSlot {
+
+        private final ReaderSession.Taken taken;
+        private final boolean isVerified;
+
+        RingSlot(ReaderSession.Taken taken, boolean isVerified) {
+            super(taken.region(), taken.payload().address());
+            this.taken = taken;
+            this.isVerified = isVerified;
+        }
+
+        @Override
+        public boolean isVerified() {
+            return isVerified;
+        }
+
+        @Override
+        protected void released() {
+            lock.lock();
+            try {
+                session.release(taken);
+            } finally {
+                lock.unlock();
+            }
+        }
     }
 
     private IllegalStateException mismatch(String fault, Chunk ticket) {
@@ -114,7 +200,7 @@ final class ReaderEnd extends RingEnd {
                         + ", attempt="
                         + session.attempt()
                         + ", next="
-                        + (session.releasedSequence() + 1)
+                        + (session.readSequence() + 1)
                         + ", ticket="
                         + ticket.sequence()
                         + ", session="

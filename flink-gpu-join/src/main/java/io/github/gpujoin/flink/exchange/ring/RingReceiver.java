@@ -13,7 +13,9 @@ import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobInfo;
@@ -42,6 +44,7 @@ public final class RingReceiver implements AutoCloseable {
     private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
     private final RingOptions options;
     private final Map<Integer, ReaderEnd> ends = new HashMap<>();
+    private final List<ReaderEnd> factEnds = new ArrayList<>();
     private SessionAgent agent;
     private TimerGauge idle = new TimerGauge();
 
@@ -123,7 +126,11 @@ public final class RingReceiver implements AutoCloseable {
                             channel, options.geometry(), transport, sessions, System.nanoTime());
             listener.add(session);
             long maxWaitNs = MAX_RECONNECTS * sessions.reconnectTimeoutNs();
-            ends.put(channel, new ReaderEnd(session, maxWaitNs));
+            ReaderEnd end = new ReaderEnd(session, options.slotCount() / 2, maxWaitNs);
+            ends.put(channel, end);
+            if (side == JoinSide.PROBE) {
+                factEnds.add(end);
+            }
         }
     }
 
@@ -140,12 +147,15 @@ public final class RingReceiver implements AutoCloseable {
      * Returns an arrived chunk or, for a ticket, its chunk from the ring.
      *
      * @param arrived chunk or ticket from Flink's channel
+     * @param access how the payload of a ticket is read
      * @param cancelled whether the task is cancelled; polled during a wait
+     * @return a chunk whose user is the caller
      * @throws SessionException if the session with the sender, or the server of all sessions, has
      *     failed
      * @throws IllegalStateException if the ticket is of no ring, or not for its next chunk
      */
-    public Chunk received(Chunk arrived, BooleanSupplier cancelled) throws SessionException {
+    public Chunk received(Chunk arrived, PayloadAccess access, BooleanSupplier cancelled)
+            throws SessionException {
         agent.checkNotFailed();
         if (!RingTicket.isTicket(arrived)) {
             return arrived;
@@ -158,7 +168,12 @@ public final class RingReceiver implements AutoCloseable {
                             + ", rings="
                             + ends.size());
         }
-        return end.receive(arrived, cancelled, idle);
+        return end.receive(arrived, access, cancelled, idle);
+    }
+
+    /** Returns the bytes of facts that the CPU copied out of the rings. Thread-safe. */
+    public long payloadBytesCopied() {
+        return factEnds.stream().mapToLong(ReaderEnd::payloadBytesCopied).sum();
     }
 
     @Override

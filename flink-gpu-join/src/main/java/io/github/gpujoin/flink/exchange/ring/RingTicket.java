@@ -83,12 +83,17 @@ final class RingTicket {
     /**
      * Whether a ticket was written for a chunk.
      *
-     * @param received bytes of the chunk in its slot
+     * @param checksum of the chunk as it is in its slot
      */
-    static boolean isOf(Chunk ticket, Chunk chunk, byte[] received) {
-        return (int) ticket.epoch() == checksumOf(received)
+    static boolean isOf(Chunk ticket, Chunk chunk, long checksum) {
+        return hasChecksum(ticket, checksum)
                 && ticket.dimension() == chunk.dimension()
                 && ticket.partition() == chunk.partition();
+    }
+
+    /** Whether the ticket contains the lower half of a checksum. */
+    static boolean hasChecksum(Chunk ticket, long checksum) {
+        return (int) ticket.epoch() == (int) checksum;
     }
 
     private static int checksumOf(byte[] bytes) {

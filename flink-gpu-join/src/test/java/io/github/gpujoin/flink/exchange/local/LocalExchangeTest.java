@@ -11,6 +11,9 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.slot.SlotPool;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
@@ -58,7 +61,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldReceiveTheSentChunkByReference() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             Chunk chunk = chunk(1);
             Chunk ticket = sender().send(chunk);
             assertThat(ticket.rowCount()).isZero();
@@ -69,7 +72,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldReceiveAChunkAfterItsChecksumIsComputed() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             Chunk chunk = chunk(1);
             Chunk ticket = sender().send(chunk);
             chunk.bytes();
@@ -79,7 +82,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldKeepTheOrderIfChunksWithoutRoomGoThroughTheChannel() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             LocalExchangeSender sender = sender();
             List<Chunk> sent = new ArrayList<>();
             List<Chunk> channel = new ArrayList<>();
@@ -100,7 +103,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldCountOnlyWaitsForRoomAsBackPressure() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             LocalExchangeSender sender = sender();
             for (int i = 0; i < 4; i++) {
                 sender.send(chunk(i));
@@ -115,7 +118,7 @@ class LocalExchangeTest {
     @Test
     void shouldSendThroughTheChannelOnceTheReceiverHasClosed() {
         LocalExchangeSender sender = sender();
-        LocalExchange receiver = LocalExchange.open(edge);
+        LocalExchange receiver = LocalExchange.open(edge, null);
         sender.send(chunk(1));
         receiver.close();
         receiver.close();
@@ -125,8 +128,73 @@ class LocalExchangeTest {
     }
 
     @Test
+    void shouldSealChunksInSlotsOfTheReceiver() {
+        long openBefore = Region.openCount();
+        SlotPool slots = new SlotPool(Allocator.unlimited(), 2, 256);
+        LocalExchangeSender sender = sender();
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8, sender);
+        assertThat(sealed(builder, 1).slot()).as("no receiver is open").isNull();
+        try (LocalExchange receiver = LocalExchange.open(edge, slots)) {
+            Chunk chunk = sealed(builder, 2);
+            assertThat(chunk.slot()).isNotNull();
+            Chunk received = receiver.received(sender.send(chunk));
+            assertThat(received).isSameAs(chunk);
+            Chunk second = sealed(builder, 3);
+            assertThat(sealed(builder, 4).slot()).as("both slots are used").isNull();
+            received.release();
+            second.release();
+            assertThat(slots.freeCount()).isEqualTo(2);
+        }
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    @Test
+    void shouldSendACopyThroughTheChannelIfTheQueueIsFull() {
+        SlotPool slots = new SlotPool(Allocator.unlimited(), 8, 256);
+        try (LocalExchange receiver = LocalExchange.open(edge, slots)) {
+            LocalExchangeSender sender = sender();
+            ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8, sender);
+            List<Chunk> channel = new ArrayList<>();
+            for (int i = 0; i < 6; i++) {
+                channel.add(sender.send(sealed(builder, i)));
+            }
+            assertThat(slots.freeCount()).isEqualTo(8 - 4);
+            for (int i = 0; i < 6; i++) {
+                Chunk received = receiver.received(channel.get(i));
+                assertThat(received.getLong(0, 0)).isEqualTo(i);
+                assertThat(received.slot() == null).isEqualTo(i >= 4);
+                received.release();
+            }
+            assertThat(slots.freeCount()).isEqualTo(8);
+        }
+    }
+
+    @Test
+    void shouldFreeSlotsOfUnreadChunksWhenTheReceiverCloses() {
+        long openBefore = Region.openCount();
+        SlotPool slots = new SlotPool(Allocator.unlimited(), 4, 256);
+        LocalExchange receiver = LocalExchange.open(edge, slots);
+        LocalExchangeSender sender = sender();
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, 8, sender);
+        sender.send(sealed(builder, 1));
+        Chunk unsent = sealed(builder, 2);
+        receiver.close();
+        assertThat(sealed(builder, 3).slot()).as("the receiver has closed").isNull();
+        Chunk inChannel = sender.send(unsent);
+        assertThat(inChannel.slot()).isNull();
+        assertThat(inChannel.getLong(0, 0)).isEqualTo(2);
+        assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    private static Chunk sealed(ChunkBuilder builder, long number) {
+        builder.putLong(0, number);
+        builder.endRow();
+        return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, number);
+    }
+
+    @Test
     void shouldNotFindTheReceiverOfALaterAttempt() {
-        try (LocalExchange later = LocalExchange.open(ofAttempt(1))) {
+        try (LocalExchange later = LocalExchange.open(ofAttempt(1), null)) {
             Chunk ofEarlierAttempt = chunk(1);
             assertThat(sender().send(ofEarlierAttempt)).isSameAs(ofEarlierAttempt);
 
@@ -139,10 +207,10 @@ class LocalExchangeTest {
     @Test
     void shouldRejectATicketOfAnEarlierAttempt() {
         Chunk ticket;
-        try (LocalExchange earlier = LocalExchange.open(edge)) {
+        try (LocalExchange earlier = LocalExchange.open(edge, null)) {
             ticket = sender().send(chunk(1));
         }
-        try (LocalExchange later = LocalExchange.open(ofAttempt(1))) {
+        try (LocalExchange later = LocalExchange.open(ofAttempt(1), null)) {
             new LocalExchangeSender(ofAttempt(1), SCHEMA, backPressured).send(chunk(1));
             assertThatThrownBy(() -> later.received(ticket))
                     .isInstanceOf(IllegalStateException.class)
@@ -153,7 +221,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldRejectATicketTwice() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             LocalExchangeSender sender = sender();
             Chunk ticket = sender.send(chunk(1));
             sender.send(chunk(2));
@@ -167,7 +235,7 @@ class LocalExchangeTest {
 
     @Test
     void shouldRejectATicketForAnotherChunk() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             sender().send(chunk(1));
             Chunk ticket = new LocalExchangeTicket.Writer(edge, SCHEMA).write(chunk(2));
             assertThatThrownBy(() -> receiver.received(ticket))
@@ -179,7 +247,7 @@ class LocalExchangeTest {
     @Test
     void shouldRejectATicketWithoutAnyChunk() {
         Chunk ticket = new LocalExchangeTicket.Writer(edge, SCHEMA).write(chunk(1));
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
             assertThatThrownBy(() -> receiver.received(ticket))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("chunk=null");
@@ -191,8 +259,8 @@ class LocalExchangeTest {
 
     @Test
     void shouldNotFindTheReceiverOfAnotherSubpartition() {
-        try (LocalExchange other = LocalExchange.open(new OneToOneEdge(edge.partition(), 1));
-                LocalExchange receiver = LocalExchange.open(edge)) {
+        try (LocalExchange other = LocalExchange.open(new OneToOneEdge(edge.partition(), 1), null);
+                LocalExchange receiver = LocalExchange.open(edge, null)) {
             Chunk chunk = chunk(1);
             Chunk ticket = sender().send(chunk);
             assertThat(receiver.received(ticket)).isSameAs(chunk);
@@ -201,8 +269,8 @@ class LocalExchangeTest {
 
     @Test
     void shouldRejectASecondReceiverOfASubpartition() {
-        try (LocalExchange receiver = LocalExchange.open(edge)) {
-            assertThatThrownBy(() -> LocalExchange.open(edge))
+        try (LocalExchange receiver = LocalExchange.open(edge, null)) {
+            assertThatThrownBy(() -> LocalExchange.open(edge, null))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("Two tasks read one subpartition");
             Chunk chunk = chunk(1);

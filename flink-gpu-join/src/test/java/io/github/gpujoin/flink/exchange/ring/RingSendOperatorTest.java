@@ -215,7 +215,7 @@ class RingSendOperatorTest {
                 Thread join = new Thread(() -> assertThat(receive(receiver, ticket)).isEqualTo(1));
                 join.start();
                 operator(harness).finish();
-                assertThatThrownBy(() -> receiver.received(ticket, () -> true))
+                assertThatThrownBy(() -> receiver.received(ticket, PayloadAccess.COPY, () -> true))
                         .as("received before the end")
                         .hasMessageContaining("cancelled");
                 join.join();
@@ -225,7 +225,7 @@ class RingSendOperatorTest {
 
     private static long receive(RingReceiver receiver, Chunk ticket) {
         try {
-            return RingFixture.number(receiver.received(ticket, () -> false));
+            return RingFixture.number(receiver.received(ticket, PayloadAccess.COPY, () -> false));
         } catch (SessionException e) {
             throw new IllegalStateException(e);
         }

@@ -115,7 +115,7 @@ class RingTicketFuzzTest {
         }
         boolean isTicket = RingTicket.isTicket(arrived);
         try {
-            Chunk received = receiver.received(arrived, () -> true);
+            Chunk received = receiver.received(arrived, PayloadAccess.COPY, () -> true);
             assertThat(received).isSameAs(arrived);
             assertThat(isTicket).isFalse();
         } catch (CancelTaskException e) {

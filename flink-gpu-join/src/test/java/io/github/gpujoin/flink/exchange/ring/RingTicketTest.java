@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.region.Memory;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
@@ -31,14 +32,18 @@ class RingTicketTest {
 
             assertThat(RingTicket.isTicket(ticket)).isTrue();
             assertThat(RingTicket.channelOf(ticket)).isEqualTo(channel);
-            assertThat(RingTicket.isOf(ticket, chunk, chunk.bytes())).isTrue();
+            assertThat(RingTicket.isOf(ticket, chunk, checksum(chunk))).isTrue();
             Chunk other = RingFixture.chunk(chunk.partition(), i + 1);
-            assertThat(RingTicket.isOf(ticket, other, other.bytes())).isFalse();
+            assertThat(RingTicket.isOf(ticket, other, checksum(other))).isFalse();
             assertThat(ticket.sequence()).isEqualTo(sequence);
             assertThat(ticket.partition()).isEqualTo(chunk.partition());
             assertThat(ticket.dimension()).isEqualTo(chunk.dimension());
             assertThat(ticket.lengthBytes()).isEqualTo(ChunkDescriptor.HEADER_BYTES);
         }
+    }
+
+    private static long checksum(Chunk chunk) {
+        return Memory.getLong(chunk.bytes(), Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
     }
 
     @Test

@@ -7,10 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
-import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.io.IOException;
@@ -21,125 +19,37 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
-import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.JobInfoImpl;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Connects both ends of rings, with a queue in place of Flink's channel. */
-@ExtendWith(RegionLeakExtension.class)
-class RingsTest {
+class RingsTest extends OpenRings {
 
-    private static final Configuration NO_CONFIG = new Configuration();
     private static final SimulatedFaults FAULTS =
             new SimulatedFaults(5, 20, 5, 5, 50, 5, 2_000_000);
     private static final int CHUNKS = 400;
 
-    private final JobInfo job = new JobInfoImpl(new JobID(), "job");
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private final List<Target> targets = new ArrayList<>();
-    private long threadsBefore;
-
-    @BeforeEach
-    void count() {
-        InProcessProvider.reset(SimulatedFaults.NONE, 1);
-        threadsBefore = threads();
-    }
-
-    @AfterEach
-    void shouldReleaseAllResources() throws Exception {
-        for (int i = opened.size() - 1; i >= 0; i--) {
-            opened.get(i).close();
-            opened.get(i).close();
-        }
-        await(() -> threads() <= threadsBefore);
-    }
-
-    private static long threads() {
-        return Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().startsWith("gpu-join"))
-                .count();
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long startNs = System.nanoTime();
-        while (!condition.getAsBoolean()) {
-            assertThat(System.nanoTime() - startNs).isLessThan(RingFixture.TIMEOUT_NS);
-            LockSupport.parkNanos(1_000_000);
-        }
-    }
-
-    private static TaskInfo task(int subtask, int attempt) {
-        return new TaskInfoImpl("task", RingFixture.PARTITIONS, subtask, 2, attempt);
-    }
-
-    /** Opens a subtask of the join to which two subtasks send facts. */
-    private RingReceiver receiver(String transport, int subtask) throws IOException {
-        RingReceiver receiver =
-                RingReceiver.open(
-                        RingFixture.options(transport),
-                        Map.of(JoinSide.PROBE, 2),
-                        job,
-                        task(subtask, 0),
-                        NO_CONFIG,
-                        event -> {
-                            ReaderAddress address = (ReaderAddress) event;
-                            targets.add(
-                                    new Target(address.host(), address.port(), address.secret()));
-                        });
-        opened.add(receiver);
-        return receiver;
-    }
-
-    private RingSender sender(String transport, int subtask, int attempt) throws IOException {
-        RingSender sender =
-                new RingSender(
-                        RingFixture.options(transport),
-                        JoinSide.PROBE,
-                        job,
-                        task(subtask, attempt),
-                        NO_CONFIG,
-                        RingFixture.coordinator(() -> targetsOf(attempt)));
-        opened.add(sender);
-        await(() -> sender.openRings() == targets.size());
-        return sender;
-    }
-
-    private List<Target> targetsOf(int attempt) {
-        return targets.stream()
-                .map(
-                        target ->
-                                new Target(
-                                        target.host(),
-                                        target.port(),
-                                        new JobSecret(target.token())
-                                                .token(Rendezvous.uuid(job.getJobId()), attempt)
-                                                .bytes()))
-                .toList();
-    }
-
-    @ParameterizedTest(name = "{0}, seed={1}")
-    @CsvSource({"shm,1", "in-process,2", "in-process,3"})
-    void shouldDeliverEachChunkOnceAndInOrderDespiteNetworkFaults(String transport, long seed)
-            throws Exception {
+    @ParameterizedTest(name = "{0}, {1}, seed={2}")
+    @CsvSource({
+        "shm,COPY,1",
+        "shm,VERIFIED_IN_PLACE,4",
+        "shm,IN_PLACE,5",
+        "in-process,COPY,2",
+        "in-process,COPY,3"
+    })
+    void shouldDeliverEachChunkOnceAndInOrderDespiteNetworkFaults(
+            String transport, PayloadAccess access, long seed) throws Exception {
         InProcessProvider.reset(FAULTS, seed);
         RingReceiver receiver = receiver(transport, 0);
         List<RingSender> senders = List.of(sender(transport, 0, 0), sender(transport, 1, 0));
         Random random = new Random(seed);
         Deque<Chunk> channel = new ArrayDeque<>();
         Deque<Long> sent = new ArrayDeque<>();
+        List<Chunk> held = new ArrayList<>();
         int throughRings = 0;
         for (long number = 0; number < CHUNKS; number++) {
             Chunk chunk = RingFixture.chunk(random.nextInt(RingFixture.PARTITIONS), number);
@@ -149,11 +59,22 @@ class RingsTest {
             sent.add(number);
             throughRings += RingTicket.isTicket(channel.getLast()) ? 1 : 0;
             while (channel.size() > random.nextInt(8)) {
-                Chunk received = receiver.received(channel.remove(), () -> false);
+                Chunk received = receiver.received(channel.remove(), access, () -> false);
                 assertThat(RingFixture.number(received)).isEqualTo(sent.remove());
+                held.add(received);
+            }
+            while (held.size() > random.nextInt(4)) {
+                held.remove(random.nextInt(held.size())).release();
             }
         }
         assertThat(throughRings).as("chunks through rings").isBetween(CHUNKS / 2, CHUNKS);
+        held.forEach(Chunk::release);
+        long copied = receiver.payloadBytesCopied() / RingFixture.chunk(0, 0).lengthBytes();
+        if (access == PayloadAccess.COPY) {
+            assertThat(copied).as("copied chunks").isGreaterThan(throughRings - 10);
+        } else {
+            assertThat(copied).as("copied chunks").isLessThan(throughRings / 2);
+        }
     }
 
     @Test
@@ -169,7 +90,7 @@ class RingsTest {
                 .containsExactly(true, true, true, true, false, false);
         assertThat(sender.isDrained()).isFalse();
         for (int i = 0; i < 6; i++) {
-            Chunk received = receiver.received(sent.get(i), () -> false);
+            Chunk received = receiver.received(sent.get(i), PayloadAccess.COPY, () -> false);
             assertThat(RingFixture.number(received)).isEqualTo(i);
         }
         await(() -> isDrained(sender));
@@ -192,7 +113,7 @@ class RingsTest {
         for (int partition = 0; partition < RingFixture.PARTITIONS; partition++) {
             Chunk ticket = sender.send(RingFixture.chunk(partition, partition));
             RingReceiver owner = receivers.get(partition < RingFixture.PARTITIONS / 2 ? 0 : 1);
-            Chunk received = owner.received(ticket, () -> false);
+            Chunk received = owner.received(ticket, PayloadAccess.COPY, () -> false);
             assertThat(RingFixture.number(received)).isEqualTo(partition);
         }
     }
@@ -236,7 +157,8 @@ class RingsTest {
         RingSender earlier = sender("shm", 0, 0);
         RingSender later = sender("shm", 0, 1);
         Chunk ticket = later.send(RingFixture.chunk(0, 1));
-        assertThat(RingFixture.number(receiver.received(ticket, () -> false))).isEqualTo(1);
+        assertThat(RingFixture.number(receiver.received(ticket, PayloadAccess.COPY, () -> false)))
+                .isEqualTo(1);
         await(() -> earlier.openRings() == 0);
         assertThatExceptionOfType(SessionException.class)
                 .isThrownBy(() -> sendUntilItFails(earlier))
@@ -257,15 +179,16 @@ class RingsTest {
         Chunk first = sender.send(RingFixture.chunk(0, 1));
         Chunk second = sender.send(RingFixture.chunk(0, 2));
         assertThatIllegalStateException()
-                .isThrownBy(() -> receiver.received(second, () -> false))
+                .isThrownBy(() -> receiver.received(second, PayloadAccess.COPY, () -> false))
                 .withMessageContaining("Ticket is not for the next chunk of its ring")
                 .withMessageContaining("next=1, ticket=2");
-        receiver.received(first, () -> false);
+        receiver.received(first, PayloadAccess.COPY, () -> false);
         Chunk ofAnotherChunk =
                 new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
                         .write(RingFixture.chunk(0, 7), RingFixture.chunk(0, 7).bytes(), 2);
         assertThatIllegalStateException()
-                .isThrownBy(() -> receiver.received(ofAnotherChunk, () -> false))
+                .isThrownBy(
+                        () -> receiver.received(ofAnotherChunk, PayloadAccess.COPY, () -> false))
                 .withMessageContaining("Chunk of a ring does not match its ticket");
     }
 
@@ -276,7 +199,7 @@ class RingsTest {
                 new RingTicket.Writer(RingTicket.channel(JoinSide.BUILD, 0))
                         .write(RingFixture.chunk(0, 1), RingFixture.chunk(0, 1).bytes(), 1);
         assertThatIllegalStateException()
-                .isThrownBy(() -> receiver.received(ticket, () -> false))
+                .isThrownBy(() -> receiver.received(ticket, PayloadAccess.COPY, () -> false))
                 .withMessageContaining("Ticket of an unknown ring: channel=0, rings=2");
     }
 
@@ -287,7 +210,7 @@ class RingsTest {
                 new RingTicket.Writer(RingTicket.channel(JoinSide.PROBE, 0))
                         .write(RingFixture.chunk(0, 1), RingFixture.chunk(0, 1).bytes(), 1);
         assertThatExceptionOfType(CancelTaskException.class)
-                .isThrownBy(() -> receiver.received(ticket, () -> true));
+                .isThrownBy(() -> receiver.received(ticket, PayloadAccess.COPY, () -> true));
     }
 
     @Test

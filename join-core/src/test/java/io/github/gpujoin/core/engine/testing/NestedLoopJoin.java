@@ -10,8 +10,8 @@ import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -151,15 +151,18 @@ public final class NestedLoopJoin {
         }
         byte[] variableWidth = null;
         if (side.hasVariableWidthPayload()) {
-            variableWidth =
-                    Arrays.copyOfRange(
-                            chunk.bytes(),
-                            chunk.variableWidthStart(row),
-                            chunk.variableWidthEnd(row));
+            variableWidth = variableWidthRow(chunk, row);
         }
         StringBuilder text = new StringBuilder();
         ResultRows.append(text, bits, variableWidth);
         return text.toString();
+    }
+
+    private static byte[] variableWidthRow(Chunk chunk, int row) {
+        long start = chunk.variableWidthStart(row);
+        byte[] bytes = new byte[(int) (chunk.variableWidthEnd(row) - start)];
+        Memory.copy(chunk.array(), start, bytes, Memory.BYTES, bytes.length);
+        return bytes;
     }
 
     private static List<List<RowPosition>> crossed(

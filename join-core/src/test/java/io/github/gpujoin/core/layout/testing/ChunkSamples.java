@@ -116,17 +116,18 @@ public final class ChunkSamples {
         for (int i = 0; i < schema.size(); i++) {
             if (schema.column(i).isFixed()) {
                 long end = (long) schema.column(i).type().widthBytes() * chunk.rowCount();
-                assertThat(chunk.columnOffset(i)).isGreaterThanOrEqualTo(64);
-                assertThat(chunk.columnOffset(i) + end).isLessThanOrEqualTo(bytes.length);
+                long offset = chunk.columnStart(i) - chunk.start();
+                assertThat(offset).isGreaterThanOrEqualTo(64);
+                assertThat(offset + end).isLessThanOrEqualTo(bytes.length);
             }
         }
         ChunkCursor cursor = new ChunkCursor(schema);
         for (int row = 0; row < chunk.rowCount(); row++) {
             if (schema.hasVariableWidth()) {
+                long first = row == 0 ? chunk.start() + 64 : chunk.variableWidthEnd(row - 1);
+                assertThat(chunk.variableWidthStart(row)).isGreaterThanOrEqualTo(first);
                 assertThat(chunk.variableWidthEnd(row))
-                        .isBetween(chunk.variableWidthStart(row), bytes.length);
-                assertThat(chunk.variableWidthStart(row))
-                        .isGreaterThanOrEqualTo(row == 0 ? 64 : chunk.variableWidthEnd(row - 1));
+                        .isBetween(chunk.variableWidthStart(row), chunk.start() + bytes.length);
             }
             values(cursor.at(chunk, row));
         }

@@ -31,6 +31,9 @@ final class JCudaBinding implements CudaDriver {
     private static final int PINNED_FLAGS =
             JCudaDriver.CU_MEMHOSTALLOC_PORTABLE | JCudaDriver.CU_MEMHOSTALLOC_DEVICEMAP;
 
+    private static final int REGISTERED_FLAGS =
+            JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE | JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
+
     private final CUdevice device = new CUdevice();
     private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
@@ -175,6 +178,31 @@ final class JCudaBinding implements CudaDriver {
     public void freePinned(long address) {
         enter();
         check(JCudaDriver.cuMemFreeHost(new HostAddress(address)), "cuMemFreeHost");
+    }
+
+    @Override
+    public long registerHost(long address, long lengthBytes) {
+        enter();
+        HostAddress host = new HostAddress(address);
+        check(
+                JCudaDriver.cuMemHostRegister(host, lengthBytes, REGISTERED_FLAGS),
+                "cuMemHostRegister lengthBytes=" + lengthBytes);
+        DeviceAddress device = new DeviceAddress();
+        try {
+            check(
+                    JCudaDriver.cuMemHostGetDevicePointer(device, host, 0),
+                    "cuMemHostGetDevicePointer");
+        } catch (GpuUnavailableException e) {
+            JCudaDriver.cuMemHostUnregister(host);
+            throw e;
+        }
+        return device.value();
+    }
+
+    @Override
+    public void unregisterHost(long address) {
+        enter();
+        check(JCudaDriver.cuMemHostUnregister(new HostAddress(address)), "cuMemHostUnregister");
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /** Memory that a device has registered: pinned host memory or GPU memory. */
 final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
@@ -66,6 +67,11 @@ final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
             ring.close();
             throw e;
         }
+    }
+
+    /** Returns the host memory, or null for device memory. */
+    @Nullable Region region() {
+        return backing instanceof Region region ? region : null;
     }
 
     Registration registration() {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.transport.disni;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.DeviceRing;
 import io.github.gpujoin.core.ring.RingView;
 import io.github.gpujoin.rdma.transport.OwnedResources;
@@ -9,6 +10,7 @@ import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.verbs.RemoteAccess;
 import io.github.gpujoin.rdma.verbs.VerbsDevice;
 import java.io.IOException;
+import org.jspecify.annotations.Nullable;
 
 /** A target over verbs: registered memory, and the acceptor of the queue pairs that write it. */
 final class DisniTarget implements Target, OwnedResources.Item {
@@ -59,6 +61,11 @@ final class DisniTarget implements Target, OwnedResources.Item {
     @Override
     public long lengthBytes() {
         return memory.lengthBytes();
+    }
+
+    @Override
+    public @Nullable Region region() {
+        return memory.region();
     }
 
     @Override

@@ -254,6 +254,11 @@ final class SharedFile implements Target, OwnedResources.Item {
         return region.lengthBytes();
     }
 
+    @Override
+    public Region region() {
+        return region;
+    }
+
     /**
      * If another process of this user truncated the file, an access raises SIGBUS, which the JVM
      * turns into an {@link InternalError} at some later safepoint.
