@@ -10,6 +10,7 @@
 #include "encoding_checks.h"
 #include "grid_checks.h"
 #include "group_checks.h"
+#include "packed_checks.h"
 #include "print_numbers.h"
 #include "serve_checks.h"
 #include "table_checks.h"
@@ -31,16 +32,21 @@ void runChecks() {
         shouldLoseNoStepWhileTheAllotmentChanges(seed);
         shouldContinueAfterAStopAtAnyTime(seed);
         shouldJoinEncodedSegmentsLikePlainOnes(seed);
+        shouldPackCodesOfAnyWidth(seed);
         shouldDecodeEveryPlanWithAnyNumberOfThreads(seed);
         shouldReadNoDamagedColumnOutOfBounds(seed);
         shouldInsertEachGroupOnceAndAddFromAllThreads(seed);
         shouldInsertAKeyInTheBlocksTableAtMostOnce(seed);
+    }
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        shouldPackResultsOfAtMostOneAFact(seed);
     }
     int stops = 0;
     for (uint64_t seed = 0; seed < 20; seed++) {
         stops += shouldAggregateFilteredFactsForAnyFanOutAndNumberOfGroups(seed);
     }
     REQUIRE(stops > 10);
+    shouldFindTheRangeOfAColumn();
     shouldSpreadKeysThatWereCraftedForOneSlot();
     shouldAggregateInBoundedStepsForAnyFanOut();
     shouldReferToVariableWidthBytesOfLiveRows();

@@ -38,9 +38,16 @@ static int __popc(uint32_t value) { return __builtin_popcount(value); }
 static void atomicAdd(unsigned long long* at, unsigned long long value) {
     __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 }
-static void atomicMax(unsigned int* at, unsigned int value) {
-    unsigned int seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+template <typename T>
+static void atomicMax(T* at, T value) {
+    T seen = __atomic_load_n(at, __ATOMIC_RELAXED);
     while (seen < value && !__atomic_compare_exchange_n(at, &seen, value, false, __ATOMIC_RELAXED,
+                                                        __ATOMIC_RELAXED)) {
+    }
+}
+static void atomicMin(long long* at, long long value) {
+    long long seen = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (seen > value && !__atomic_compare_exchange_n(at, &seen, value, false, __ATOMIC_RELAXED,
                                                         __ATOMIC_RELAXED)) {
     }
 }
@@ -112,6 +119,7 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
     KERNEL(gpujoin_group_join);
     KERNEL(gpujoin_group_allocate);
     KERNEL(gpujoin_group_write);
+    KERNEL(gpujoin_payload_ranges);
     KERNEL(gpujoin_change_claim);
     KERNEL(gpujoin_change_settle);
     KERNEL(gpujoin_count_rows);

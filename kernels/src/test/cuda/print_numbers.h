@@ -72,6 +72,11 @@ inline void printLayout() {
     FIELD(PayloadCopy, resultOffset);
     FIELD(PayloadCopy, rowOffset);
     FIELD(PayloadCopy, widthBytes);
+    FIELD(PayloadCopy, base);
+    FIELD(PayloadCopy, bits);
+    SIZE(PayloadRange);
+    FIELD(PayloadRange, least);
+    FIELD(PayloadRange, greatest);
     SIZE(Progress);
     SIZE(KeySlot);
     SIZE(GroupPosition);
@@ -106,6 +111,7 @@ inline void printLayout() {
     FIELD(Plan, filterCount);
     FIELD(Plan, nullKeysColumn);
     FIELD(Plan, decodedRows);
+    FIELD(Plan, packsResults);
     FIELD(Plan, chunkColumnCount);
     FIELD(Plan, chunkColumnWidth);
     FIELD(Plan, segmentColumn);
@@ -149,6 +155,7 @@ inline void printLayout() {
     FIELD(Aggregation, hashMultiplier);
     SIZE(Grid);
     std::printf("MAX_LANES=%u\n", MAX_LANES);
+    std::printf("PACKED_ROWS=%u\n", PACKED_ROWS);
     std::printf("MAX_DIMENSIONS=%u\n", MAX_DIMENSIONS);
     std::printf("MAX_FACT_COLUMNS=%u\n", MAX_FACT_COLUMNS);
     std::printf("MAX_GROUP_COLUMNS=%u\n", MAX_GROUP_COLUMNS);

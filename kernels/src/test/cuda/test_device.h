@@ -63,8 +63,8 @@ class Device {
             Dimension dimension = side->dimension;
             dimension.firstCopy = static_cast<uint32_t>(copies.size());
             if (side->keepsPayload()) {
-                copies.push_back({next, NARROW_OFFSET, 4});
-                copies.push_back({next + 4 * CAPACITY, WIDE_OFFSET, 8});
+                copies.push_back({next, NARROW_OFFSET, 4, 0, 32, 0});
+                copies.push_back({next + 4 * CAPACITY, WIDE_OFFSET, 8, 0, 64, 0});
                 dimension.copyCount = 2;
                 next += 12 * CAPACITY;
             }
@@ -94,6 +94,34 @@ class Device {
         plan.columnWidth[0] = keyWidth;
         plan.columnWidth[1] = 4;
         plan.nullKeysColumn = nullKeysColumn;
+    }
+
+    // Packs results: `codeBits(copy, isLeft)` chooses base and bits of each column. Buffers have
+    // room for the results of `capacityRows` facts.
+    template <typename Choose>
+    void packResults(uint32_t capacityRows, Choose choose) {
+        auto arrayEnd = [capacityRows](uint64_t offset, uint32_t bits) {
+            return (offset + uint64_t{capacityRows} / 8 * bits + 8 + 127) / 128 * 128;
+        };
+        uint64_t next = arrayEnd(0, 1);
+        for (Dimension& dimension : dimensions) {
+            bool isLeft = dimension.joinKind == JOIN_LEFT;
+            for (uint32_t c = 0; c < dimension.copyCount; c++) {
+                PayloadCopy& copy = copies[dimension.firstCopy + c];
+                choose(copy, isLeft);
+                copy.resultOffset = next;
+                next = arrayEnd(next, copy.bits);
+            }
+            if (isLeft) {
+                dimension.matchedOffset = next;
+                next = arrayEnd(next, 1);
+            }
+        }
+        plan.packsResults = 1;
+        plan.capacityRows = capacityRows;
+        plan.resultBytes = next;
+        results.assign(2 * SLOTS * plan.resultBytes / 16, Words{~uint64_t{0}, ~uint64_t{0}});
+        plan.results = reinterpret_cast<uint64_t>(results.data());
     }
 
     static uint32_t nullBits(int64_t key) { return static_cast<uint32_t>(keyHash(key)) & 0x15; }
@@ -237,11 +265,14 @@ class Device {
         return completions[2 * slot + buffer];
     }
 
+    unsigned char* resultBuffer(uint32_t slot, uint32_t buffer) {
+        return reinterpret_cast<unsigned char*>(plan.results) +
+               (2 * slot + buffer) * plan.resultBytes;
+    }
+
     template <typename T>
     T result(uint32_t slot, uint32_t buffer, uint64_t offset, uint32_t row) {
-        unsigned char* base =
-            reinterpret_cast<unsigned char*>(plan.results) + (2 * slot + buffer) * plan.resultBytes;
-        return reinterpret_cast<T*>(base + offset)[row];
+        return reinterpret_cast<T*>(resultBuffer(slot, buffer) + offset)[row];
     }
 };
 

@@ -27,6 +27,8 @@ constexpr uint64_t TEST_HASH_MULTIPLIER = 0x9E3779B97F4A7C15ull;
 // The threads of a block, as CPU threads.
 class ThreadGroup {
   public:
+    static constexpr uint32_t MIN_SIZE = 1;
+
     struct Shared {
         explicit Shared(uint32_t threads) : barrier(threads), values(threads) {}
         std::barrier<> barrier;
@@ -50,6 +52,15 @@ class ThreadGroup {
         }
         sync();
         return before;
+    }
+
+    void putBit(uint64_t* words, uint32_t index, bool bit) {
+        uint64_t mask = uint64_t{1} << index % 64;
+        if (bit) {
+            __atomic_fetch_or(&words[index / 64], mask, __ATOMIC_RELAXED);
+        } else {
+            __atomic_fetch_and(&words[index / 64], ~mask, __ATOMIC_RELAXED);
+        }
     }
 
   private:

@@ -42,11 +42,27 @@ GPUJOIN_HD inline const unsigned char* buildValue(const BuildRuns& build, const 
     return runValue(build, column.runOffset, column.widthBytes, row);
 }
 
-GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {
-    const BuildColumn& column = *reinterpret_cast<const BuildColumn*>(build.columns);
+GPUJOIN_HD inline int64_t buildInteger(const BuildRuns& build, const BuildColumn& column,
+                                       uint32_t row) {
     const unsigned char* value = buildValue(build, column, row);
     return column.widthBytes == 8 ? *reinterpret_cast<const int64_t*>(value)
                                   : *reinterpret_cast<const int32_t*>(value);
+}
+
+GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {
+    return buildInteger(build, *reinterpret_cast<const BuildColumn*>(build.columns), row);
+}
+
+// Least and greatest value of a column of a dimension.
+struct PayloadRange {
+    int64_t least;
+    int64_t greatest;
+};
+static_assert(sizeof(PayloadRange) == 16);
+
+GPUJOIN_HD inline void widenRange(PayloadRange& range, int64_t value) {
+    range.least = value < range.least ? value : range.least;
+    range.greatest = value > range.greatest ? value : range.greatest;
 }
 
 // Writes all fields of a row except `next`.

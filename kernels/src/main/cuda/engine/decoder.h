@@ -11,6 +11,7 @@ namespace gpujoin {
 // Rows that a block decodes at a time. One thread may look up its rows without waiting for the
 // slowest lookup of every tile.
 constexpr int32_t BATCH_ROWS = 4 * TILE_ROWS;
+static_assert(BATCH_ROWS == PACKED_ROWS);  // rows are decoded and their results packed together
 
 // Decoded rows that a block holds: a batch, and the one before it, which other threads may still
 // read.

@@ -18,6 +18,8 @@ static_assert(SERVE_THREADS * ROWS_PER_THREAD <= MAX_TILE_ROWS);
 // The threads of a block as a Group.
 class BlockGroup {
   public:
+    static constexpr uint32_t MIN_SIZE = SERVE_THREADS;
+
     __device__ explicit BlockGroup(uint64_t* sums) : sums(sums) {}
 
     __device__ uint32_t rank() const { return threadIdx.x; }
@@ -39,6 +41,15 @@ class BlockGroup {
         total = __shfl_sync(ALL_LANES, upTo, WARPS - 1);
         uint64_t before = __shfl_sync(ALL_LANES, upTo, warp == 0 ? 0 : warp - 1);
         return (warp == 0 ? 0 : before) + inclusive - value;
+    }
+
+    // Sets bit number `index` of a bitmap; `index` is the rank plus a multiple of the size. Every
+    // thread must call it.
+    __device__ void putBit(uint64_t* words, uint32_t index, bool bit) const {
+        uint32_t bits = __ballot_sync(ALL_LANES, bit);
+        if (threadIdx.x % WARP == 0) {
+            reinterpret_cast<uint32_t*>(words)[index / WARP] = bits;
+        }
     }
 
   private:
@@ -128,6 +139,28 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
         writeToGroup(*table, *build, static_cast<uint32_t>(row), positions[row]);
+    }
+}
+
+// Widens the range of each column except the key to the values of all rows.
+extern "C" __global__ void gpujoin_payload_ranges(const BuildRuns* build, uint64_t rowCount,
+                                                  PayloadRange* ranges) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    for (uint32_t c = 1; c < build->columnCount; c++) {
+        BuildColumn column = reinterpret_cast<const BuildColumn*>(build->columns)[c];
+        PayloadRange range{INT64_MAX, INT64_MIN};
+        for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+             row += stride) {
+            widenRange(range, buildInteger(*build, column, static_cast<uint32_t>(row)));
+        }
+        if (range.least < ranges[c].least) {
+            atomicMin(reinterpret_cast<long long*>(&ranges[c].least),
+                      static_cast<long long>(range.least));
+        }
+        if (range.greatest > ranges[c].greatest) {
+            atomicMax(reinterpret_cast<long long*>(&ranges[c].greatest),
+                      static_cast<long long>(range.greatest));
+        }
     }
 }
 

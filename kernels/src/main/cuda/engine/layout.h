@@ -189,8 +189,26 @@ struct PayloadCopy {
     uint64_t resultOffset;
     uint32_t rowOffset;
     uint32_t widthBytes;
+    int64_t base;   // packed results: the minimum, which codes are relative to
+    uint32_t bits;  // packed results: of a code; 8 * widthBytes: values are written as they are
+    uint32_t reserved;
 };
-static_assert(sizeof(PayloadCopy) == 16);
+static_assert(sizeof(PayloadCopy) == 32);
+
+// Packed results, if no fact has more than one. A result buffer has arrays of capacityRows elements
+// at multiples of 128 bytes, as in PackedResults of Java:
+//
+//   0           128 * n                                                                resultBytes
+//   +-----------+------------------------------------------------+-----------------------+
+//   | rowMask,  | for each dimension:                            | matchedMask, 1 bit a  |
+//   | 1 bit a   |   each payload column: `bits` bits a result,   | fact, if the dimension|
+//   | fact      |   and variableWidthRefs likewise               | is left-joined        |
+//   +-----------+------------------------------------------------+-----------------------+
+//
+// A step joins at most capacityRows facts. Bit i of a mask belongs to fact i of the step. Bits and
+// codes are numbered from the lowest bit of the first byte. The facts of a step form batches of
+// PACKED_ROWS; the results of a batch are adjacent, and start at the next multiple of 64 results.
+constexpr uint32_t PACKED_ROWS = 4096;
 
 // Position in the segment of a slot between two steps, in device memory.
 struct Progress {
@@ -280,10 +298,10 @@ struct Plan {
     uint32_t filterCount;
     uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
     uint64_t decodedRows;     // device memory of each block; 0: segments are never encoded
+    uint32_t packsResults;  // 1: results are packed; 0: an array of row numbers, then whole values
 
     // Columns of a chunk that is read in place, and the segment column of each, or NOT_IN_SEGMENT.
     uint32_t chunkColumnCount;  // 0: chunks are not read in place
-    uint32_t reserved;
     uint8_t chunkColumnWidth[MAX_FACT_COLUMNS];
     uint8_t segmentColumn[MAX_FACT_COLUMNS];
 };

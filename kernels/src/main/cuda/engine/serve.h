@@ -199,6 +199,15 @@ GPUJOIN_HD inline void loadPlan(Group& group, const ServeArguments& arguments, S
     group.sync();
 }
 
+// Runs the step if its results are packed. Not inlined, so that other steps keep their registers.
+template <typename Group>
+GPUJOIN_NOINLINE Completion runPackedStep(Group group, StepShared& shared, ReadGate& gate,
+                                          uint32_t block) {
+    Completion done{};
+    Step<Group, true>(group, shared, gate, block).run(done);
+    return done;
+}
+
 // Serves steps until the host requests a stop.
 template <typename Group>
 GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint32_t block,
@@ -216,7 +225,11 @@ GPUJOIN_HD inline void serve(Group& group, const ServeArguments& arguments, uint
         loadStep(group, arguments, ticket, shared);
         loadPlan(group, arguments, shared);
         Completion done{};
-        Step<Group>(group, shared, arguments.grid->gate, block).run(done);
+        if (shared.plan.packsResults != 0) {
+            done = runPackedStep(group, shared, arguments.grid->gate, block);
+        } else {
+            Step<Group, false>(group, shared, arguments.grid->gate, block).run(done);
+        }
         group.sync();
         if (group.rank() == 0) {
             Completion* completion = reinterpret_cast<Completion*>(shared.plan.completions) +

@@ -1,45 +1,22 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
 // One step: joins a segment with all dimensions in one pass, and writes the results in order of
-// rows or aggregates them. A step ends with its segment, when the result buffer or the table of
-// groups is full, or at the limit of aggregated results. The next step continues there, even within
-// a row.
+// rows, plain or packed, or aggregates them. A step ends with its segment, when the result buffer or
+// the table of groups is full, or at the limit of aggregated results. The next step continues there,
+// even within a row.
 //
 // A step processes tiles of rows. Each thread counts the results of its rows, and a prefix sum over
 // the threads assigns positions among the results of the tile. Then the threads write the results
-// in a block-stride loop, whatever row they belong to. Writes are coalesced, all threads are busy
-// whatever the fan-out, and no more rows are written than the buffer holds.
+// in a block-stride loop: coalesced, with all threads busy, and no more than the buffer holds.
 #pragma once
 
-#include "aggregate.h"
-#include "decoder.h"
+#include "packed.h"
 #include "segment.h"
 
 namespace gpujoin {
 
-constexpr uint32_t ROWS_PER_THREAD = 1;
-constexpr uint32_t MAX_TILE_ROWS = 1024;
-
-// Maximum results that a step aggregates, for each thread of its block. An unbounded step could not
-// be distinguished from one that hangs, and would delay a stop of the kernel.
-constexpr uint32_t ADDED_PER_THREAD = 1 << 12;
-
-// State shared by the threads of a step.
-struct StepShared {
-    StepEntry step;
-    Plan plan;
-    Dimension tables[MAX_DIMENSIONS];
-    uint64_t broadcast;
-    uint64_t start[MAX_TILE_ROWS];  // position of the first result of each row within the tile
-    Aggregation aggregation;
-    LocalSums sums;
-    Decoding decoding;
-    Facts facts;                   // the rows of the segment, or those that are decoded
-    const unsigned char* segment;  // the verified copy
-    bool encoded;                  // whether its columns are
-};
-
-template <typename Group>
+// Packs the results, or else writes, counts or aggregates them.
+template <typename Group, bool PACKS>
 class Step {
   public:
     // All blocks read their segments through the gate. `block` is the number of this one.
@@ -60,9 +37,13 @@ class Step {
         if (status == STEP_OK) {
             openFacts();
             Progress begin = step.resume ? *progress : Progress{0, shared.facts.rowCount, 0};
-            end = shared.plan.aggregation != 0    ? aggregate(begin)
-                  : shared.plan.capacityRows == 0 ? count(begin)
-                                                  : join(begin);
+            if constexpr (PACKS) {
+                end = pack(begin);
+            } else {
+                end = shared.plan.aggregation != 0    ? aggregate(begin)
+                      : shared.plan.capacityRows == 0 ? count(begin)
+                                                      : join(begin);
+            }
             status = isDamaged ? STEP_BAD_ENCODING : groupsFull ? STEP_GROUPS_FULL : STEP_OK;
         }
         group.sync();
@@ -153,6 +134,27 @@ class Step {
             at.nextRow = end;
         }
         group.exclusiveSum(sum, matches);
+        return at;
+    }
+
+    // Joins from `at` on; packs the results of as many facts as the buffer has room for.
+    GPUJOIN_HD Progress pack(Progress at) {
+        ResultPacker<Group> packer(group, shared);
+        uint32_t left = static_cast<uint32_t>(at.rowCount - at.nextRow);
+        uint32_t rows = least(left, shared.plan.capacityRows);
+        uint32_t position = 0;
+        for (uint32_t row = 0; row < rows; row += PACKED_ROWS) {
+            loadRows(at.nextRow);
+            if (isDamaged) {
+                return at;
+            }
+            uint32_t count = least(rows - row, PACKED_ROWS);
+            uint32_t results = packer.packBatch(at.nextRow, count, row, position);
+            position += alignToWord(results);
+            out += results;
+            at.nextRow += static_cast<int32_t>(count);
+        }
+        matches = out;
         return at;
     }
 

@@ -5,6 +5,7 @@ package io.github.gpujoin.benchmarks.gpu;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.gpu.SegmentFeed;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -89,13 +90,9 @@ final class BlockingBench implements GpuBench {
         RingMeter meter = new RingMeter(run, replay);
         RingWorkload.Facts facts = workload.facts(meter.chunks(rows, 1), rows, SEED);
         RingMeter.Work work =
-                new RingMeter.Work(
-                        facts.chunks(),
-                        facts.expected(),
-                        workload::answerOf,
-                        workload.resultRowBytes());
+                new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
         List<Figure> figures = new ArrayList<>();
-        try (SegmentFeed feed = meter.feed(work, false)) {
+        try (SegmentFeed feed = meter.feed(work, StepOutput.PLAIN_RESULTS)) {
             for (int sources : PROBE_SOURCES) {
                 long segments = (sources * source + rows - 1) / rows;
                 List<Double> seconds = new ArrayList<>();
@@ -111,7 +108,7 @@ final class BlockingBench implements GpuBench {
                                 "build_ms", Math.round(1e3 * buildS),
                                 "table_bytes", replay.tableBytes());
                 Figure figure = Figure.of(PIPELINED, parameters, "s", seconds);
-                figures.add(RingMeter.checked(figure, feed, work, false));
+                figures.add(RingMeter.checked(figure, feed, work, StepOutput.PLAIN_RESULTS));
                 run.progress().accept(figures.get(figures.size() - 1).line());
             }
         }

@@ -4,6 +4,7 @@ package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.List;
 import java.util.Map;
 
@@ -50,8 +51,8 @@ final class EncodedRingBench implements GpuBench {
                 cases.replay(run.options().withEncodeSegments(encodes), workload)) {
             for (int rows : CHUNK_ROWS) {
                 RingMeter.Work work = cases.work(replay, workload, rows);
-                cases.measure(name, keyBits, replay, workload, work, true);
-                cases.measure(name, keyBits, replay, workload, work, false);
+                cases.measure(name, keyBits, replay, workload, work, StepOutput.COUNT);
+                cases.measure(name, keyBits, replay, workload, work, StepOutput.PLAIN_RESULTS);
             }
         }
     }

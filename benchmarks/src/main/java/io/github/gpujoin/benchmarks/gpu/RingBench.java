@@ -5,6 +5,7 @@ package io.github.gpujoin.benchmarks.gpu;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.List;
 import java.util.Map;
 
@@ -56,8 +57,8 @@ final class RingBench implements GpuBench {
                 cases.replay(run.options().withRingMemory(ringMemory), workload)) {
             for (int rows = 1 << 10; rows <= 32 << 10; rows *= 2) {
                 RingMeter.Work work = cases.work(replay, workload, rows);
-                cases.measure(name, Map.of(), replay, workload, work, true);
-                cases.measure(name, Map.of(), replay, workload, work, false);
+                cases.measure(name, Map.of(), replay, workload, work, StepOutput.COUNT);
+                cases.measure(name, Map.of(), replay, workload, work, StepOutput.PLAIN_RESULTS);
             }
         }
     }
@@ -66,7 +67,7 @@ final class RingBench implements GpuBench {
         try (SegmentReplay replay = cases.replay(run.options(), workload)) {
             for (int rows = 1 << 10; rows <= 32 << 10; rows *= 2) {
                 RingMeter.Work work = cases.work(replay, workload, rows);
-                cases.measure(NAME, Map.of(), replay, workload, work, false);
+                cases.measure(NAME, Map.of(), replay, workload, work, StepOutput.PLAIN_RESULTS);
             }
         }
     }
@@ -74,15 +75,15 @@ final class RingBench implements GpuBench {
     private static void measureResultWidth(GpuRun run, RingCases cases, RingWorkload workload) {
         try (SegmentReplay replay = cases.replay(run.options(), workload)) {
             RingMeter.Work work = cases.work(replay, workload, CHUNK_ROWS);
-            cases.measure(NAME, Map.of(), replay, workload, work, false);
+            cases.measure(NAME, Map.of(), replay, workload, work, StepOutput.PLAIN_RESULTS);
         }
     }
 
     private static void measureTupleWidth(GpuRun run, RingCases cases, RingWorkload workload) {
         try (SegmentReplay replay = cases.replay(run.options(), workload)) {
             RingMeter.Work work = cases.work(replay, workload, CHUNK_ROWS);
-            cases.measure(NAME, Map.of(), replay, workload, work, true);
-            cases.measure(NAME, Map.of(), replay, workload, work, false);
+            cases.measure(NAME, Map.of(), replay, workload, work, StepOutput.COUNT);
+            cases.measure(NAME, Map.of(), replay, workload, work, StepOutput.PLAIN_RESULTS);
         }
     }
 }

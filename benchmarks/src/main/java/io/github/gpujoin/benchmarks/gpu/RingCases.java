@@ -4,6 +4,7 @@ package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -43,8 +44,7 @@ final class RingCases {
     RingMeter.Work work(SegmentReplay replay, RingWorkload workload, int chunkRows) {
         int chunks = new RingMeter(run, replay).chunks(chunkRows, workload.copies());
         RingWorkload.Facts facts = workload.facts(chunks, chunkRows, SEED);
-        return new RingMeter.Work(
-                facts.chunks(), facts.expected(), workload::answerOf, workload.resultRowBytes());
+        return new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
     }
 
     /** Measures a case under the parameters that all cases have, and further ones. */
@@ -54,16 +54,16 @@ final class RingCases {
             SegmentReplay replay,
             RingWorkload workload,
             RingMeter.Work work,
-            boolean countOnly) {
+            StepOutput output) {
         Map<String, Object> parameters =
                 Figure.parameters(
                         "build_rows", workload.buildRows(),
                         "tuple_bytes", workload.tupleBytes(),
                         "chunk_rows", work.chunkRows(),
                         "matches", workload.copies(),
-                        "result_bytes", countOnly ? 0 : workload.resultRowBytes(),
+                        "result_bytes", output == StepOutput.COUNT ? 0 : workload.resultRowBytes(),
                         "table_bytes", replay.tableBytes());
         parameters.putAll(furtherParameters);
-        figures.add(new RingMeter(run, replay).measure(name, parameters, work, countOnly));
+        figures.add(new RingMeter(run, replay).measure(name, parameters, work, output));
     }
 }

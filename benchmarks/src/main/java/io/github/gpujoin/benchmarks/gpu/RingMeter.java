@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.gpu.SegmentFeed;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,13 +35,9 @@ final class RingMeter {
      * Facts and what they give.
      *
      * @param answerOf what a batch of results says
-     * @param resultRowBytes of each result, copied from the device
      */
     record Work(
-            List<Chunk> facts,
-            JoinAnswer expected,
-            Function<ResultBatch, JoinAnswer> answerOf,
-            int resultRowBytes) {
+            List<Chunk> facts, JoinAnswer expected, Function<ResultBatch, JoinAnswer> answerOf) {
 
         int chunkRows() {
             return facts.get(0).rowCount();
@@ -71,11 +68,11 @@ final class RingMeter {
     /**
      * Rate of facts, 10^9 a second.
      *
-     * @param countOnly whether matches are only counted; else all results are written to host
-     *     memory, and all are read there after the last round
+     * @param output what the kernel writes to host memory; results are read there after the last
+     *     round
      */
-    Figure measure(String name, Map<String, ?> parameters, Work work, boolean countOnly) {
-        try (SegmentFeed feed = feed(work, countOnly)) {
+    Figure measure(String name, Map<String, ?> parameters, Work work, StepOutput output) {
+        try (SegmentFeed feed = feed(work, output)) {
             feed.serve(ROUND_NS);
             List<Double> rounds = new ArrayList<>();
             for (int round = 0; round < GpuBench.ROUNDS; round++) {
@@ -83,9 +80,9 @@ final class RingMeter {
                 rounds.add((double) served.rows() / served.elapsedNs());
             }
             Figure figure =
-                    checked(Figure.of(name, parameters, "Grows/s", rounds), feed, work, countOnly);
+                    checked(Figure.of(name, parameters, "Grows/s", rounds), feed, work, output);
             double bytesIn = (double) feed.segmentBytes() / work.chunkRows();
-            double bytesOut = countOnly ? 0 : work.resultRowBytes() * work.resultsPerFact();
+            double bytesOut = feed.resultRowBytes() * work.resultsPerFact();
             Figure bounded =
                     run.ceilings().bound(figure, replay.options().ringMemory(), bytesIn, bytesOut);
             run.progress().accept(bounded.line());
@@ -93,12 +90,13 @@ final class RingMeter {
         }
     }
 
-    SegmentFeed feed(Work work, boolean countOnly) {
-        return replay.feed(work.facts(), inFlight(work.chunkRows()), countOnly);
+    SegmentFeed feed(Work work, StepOutput output) {
+        return replay.feed(work.facts(), inFlight(work.chunkRows()), output);
     }
 
     /** Serves all facts once more and compares what they give. */
-    static Figure checked(Figure figure, SegmentFeed feed, Work work, boolean countOnly) {
+    static Figure checked(Figure figure, SegmentFeed feed, Work work, StepOutput output) {
+        boolean countOnly = output == StepOutput.COUNT;
         JoinAnswer[] answer = {JoinAnswer.NOTHING};
         SegmentFeed.Served once =
                 feed.serveOnce(

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.GridMode;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -50,7 +51,7 @@ final class SkewBench implements GpuBench {
                         workload.partitionedFacts(
                                 meter.chunks(rows, 1), rows, PARTITIONS, zipf, SEED);
                 RingMeter.Work work =
-                        new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf, 0);
+                        new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
                 Map<String, Object> parameters =
                         Figure.parameters(
                                 "build_rows",
@@ -61,7 +62,7 @@ final class SkewBench implements GpuBench {
                                 zipf,
                                 "grid",
                                 mode.name().toLowerCase(Locale.ROOT));
-                figures.add(meter.measure(NAME, parameters, work, true));
+                figures.add(meter.measure(NAME, parameters, work, StepOutput.COUNT));
             }
         }
     }

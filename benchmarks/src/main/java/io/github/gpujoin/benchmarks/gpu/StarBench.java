@@ -3,6 +3,7 @@
 package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -39,18 +40,15 @@ final class StarBench implements GpuBench {
             int chunks = meter.chunks(RingBench.CHUNK_ROWS, 1);
             RingWorkload.Facts facts = workload.facts(chunks, RingBench.CHUNK_ROWS, SEED);
             RingMeter.Work work =
-                    new RingMeter.Work(
-                            facts.chunks(),
-                            facts.expected(),
-                            workload::answerOf,
-                            workload.resultRowBytes());
-            for (boolean countOnly : new boolean[] {true, false}) {
+                    new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
+            for (StepOutput output : List.of(StepOutput.COUNT, StepOutput.PLAIN_RESULTS)) {
+                boolean countOnly = output == StepOutput.COUNT;
                 Map<String, Object> parameters =
                         Figure.parameters(
                                 "build_rows", workload.buildRows(),
                                 "dimensions", workload.dimensions(),
                                 "result_bytes", countOnly ? 0 : workload.resultRowBytes());
-                figures.add(meter.measure(NAME, parameters, work, countOnly));
+                figures.add(meter.measure(NAME, parameters, work, output));
             }
         }
     }

@@ -8,6 +8,7 @@ import io.github.gpujoin.kernels.gpu.GridMode;
 import io.github.gpujoin.kernels.gpu.SegmentFeed;
 import io.github.gpujoin.kernels.gpu.SegmentFeed.DoneStep;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -84,12 +85,12 @@ final class GpuSkewEngine implements SkewEngine {
         int inFlight = Math.min(IN_FLIGHT, facts.chunks().size());
         List<DoneStep> steps = new ArrayList<>();
         SegmentFeed.Served counted;
-        try (SegmentFeed feed = replay.feed(facts.chunks(), inFlight, true)) {
+        try (SegmentFeed feed = replay.feed(facts.chunks(), inFlight, StepOutput.COUNT)) {
             feed.serveOnceTimed(step -> {});
             counted = feed.serveOnceTimed(steps::add);
         }
         JoinAnswer[] answer = {JoinAnswer.NOTHING};
-        try (SegmentFeed feed = replay.feed(facts.chunks(), inFlight, false)) {
+        try (SegmentFeed feed = replay.feed(facts.chunks(), inFlight, StepOutput.PLAIN_RESULTS)) {
             feed.serveOnce(batch -> answer[0] = answer[0].plus(OrdersStar.answerOf(batch)));
         }
         if (counted.results() != answer[0].count()) {

@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * in this batch or an earlier one. Later probe rows may have some results already, which are
  * repeated if the join restarts at such a row. Callers therefore record progress only up to {@code
  * completedRows}.
+ *
+ * <p>An engine may extend this class and prepare a column when its address is first asked for.
  */
-public final class ResultBatch {
+public class ResultBatch {
 
     private final ResultLayout layout;
     private final long address;

@@ -23,6 +23,7 @@ public final class CudaDrivers {
                     "gpujoin_group_join",
                     "gpujoin_group_allocate",
                     "gpujoin_group_write",
+                    "gpujoin_payload_ranges",
                     "gpujoin_change_claim",
                     "gpujoin_change_settle",
                     "gpujoin_count_rows",

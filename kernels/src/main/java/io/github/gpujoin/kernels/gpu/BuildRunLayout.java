@@ -95,6 +95,11 @@ final class BuildRunLayout {
         return lengthBytes;
     }
 
+    /** Returns the number of columns: the key, the payload and the variableWidthRefs, if any. */
+    int columnCount() {
+        return columns.size();
+    }
+
     /** Returns the number of columns copied from chunks; column 0 is the key. */
     int chunkColumnCount() {
         return variableWidthRefs >= 0 ? variableWidthRefs : columns.size();

@@ -9,6 +9,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,7 +93,7 @@ final class GpuChangingTable {
         this.slots = owner.sibling();
         this.scratch = owner.sibling();
         this.workspace = owner.sibling();
-        this.table = new GpuTable(TableKind.UNIQUE, layout, 0, 0, 0);
+        this.table = new GpuTable(TableKind.UNIQUE, layout, 0, 0, 0, true, List.of());
     }
 
     /** Returns the current table; {@link #apply} may replace it. */

@@ -10,7 +10,6 @@ import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.region.MemoryReservations;
@@ -59,6 +58,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private final SegmentSizer sizer;
     private @Nullable SegmentPipe pipe;
     private JoinPlan joinPlan;
+    private ResultFormat format;
 
     /** Null if the join does not aggregate. */
     private GpuGroups groups;
@@ -217,13 +217,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
      * are no longer valid.
      */
     private void replaceLayout() {
-        ResultLayout layout = resultLayout();
-        pipe.replaceLayout(layout);
-        emptyBatch = new ResultBatch(layout, emptyAddress);
-    }
-
-    private ResultLayout resultLayout() {
-        return new ResultLayout(spec(), spec().isAggregating() ? 1 : options.segmentRows());
+        ResultFormat.Reader reader = format.newReader();
+        pipe.replaceReader(reader);
+        emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
     }
 
     /**
@@ -256,7 +252,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     }
 
     private void openPipe() {
-        ResultLayout layout = resultLayout();
+        format = ResultFormat.of(spec(), tables.tables(), options, buffers);
+        ResultFormat.Reader reader = format.newReader();
         int segmentBytes = facts.plainBytes(options.segmentRows());
         SegmentSlots slots =
                 new SegmentSlots(
@@ -265,16 +262,16 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
                         options.ringMemory(),
                         options.slots(),
                         segmentBytes,
-                        layout);
+                        format);
         if (spec().isAggregating()) {
             groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
         plan = lease.reservePlan();
-        joinPlan = new JoinPlan(spec(), facts, layout, tables.tables(), false, groups);
+        joinPlan = new JoinPlan(spec(), facts, format, tables.tables(), false, groups);
         joinPlan.write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
-        pipe = new SegmentPipe(lease, plan, slots, facts, sizer, layout, options.stallTimeoutNs());
+        pipe = new SegmentPipe(lease, plan, slots, facts, sizer, reader, options.stallTimeoutNs());
         emptyAddress = slots.resultAddress(0, 0);
-        emptyBatch = new ResultBatch(layout, emptyAddress);
+        emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
     }
 
     @Override

@@ -18,6 +18,8 @@ import java.util.concurrent.TimeUnit;
  * @param gridMode how thread blocks are assigned to partitions; equal for all engines of a device
  * @param encodeSegments whether columns of facts are encoded for the bus where that saves bytes; it
  *     costs the calling thread more time than a copy
+ * @param packResults whether results are packed for the bus if no fact can have more than one;
+ *     results of other joins are always plain
  */
 public record GpuOptions(
         int device,
@@ -27,7 +29,8 @@ public record GpuOptions(
         MemoryBudget memory,
         long stallTimeoutNs,
         GridMode gridMode,
-        boolean encodeSegments)
+        boolean encodeSegments,
+        boolean packResults)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -52,8 +55,8 @@ public record GpuOptions(
      * reaches 89 % of the bus bandwidth of an H200, which is more than one thread can feed, and two
      * engines reach 95 %.
      *
-     * <p>An engine pins 16 MiB for one 8-byte key and results of 12 bytes: 64 slots, each a segment
-     * and two result buffers of 8192 rows.
+     * <p>An engine pins up to 16 MiB for one 8-byte key and results of 12 bytes: 64 slots, each a
+     * segment and two result buffers of 8192 rows.
      */
     public static GpuOptions defaults() {
         return new GpuOptions(
@@ -64,7 +67,8 @@ public record GpuOptions(
                 MemoryBudget.byMachine(),
                 TimeUnit.SECONDS.toNanos(30),
                 GridMode.ADAPTIVE,
-                false);
+                false,
+                true);
     }
 
     public GpuOptions withDevice(int device) {
@@ -76,7 +80,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
@@ -88,7 +93,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withRingMemory(RingMemory ringMemory) {
@@ -100,7 +106,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withMemory(MemoryBudget memory) {
@@ -112,7 +119,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
@@ -124,7 +132,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withGridMode(GridMode gridMode) {
@@ -136,7 +145,8 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
     }
 
     public GpuOptions withEncodeSegments(boolean encodeSegments) {
@@ -148,6 +158,20 @@ public record GpuOptions(
                 memory,
                 stallTimeoutNs,
                 gridMode,
-                encodeSegments);
+                encodeSegments,
+                packResults);
+    }
+
+    public GpuOptions withPackResults(boolean packResults) {
+        return new GpuOptions(
+                device,
+                slots,
+                segmentRows,
+                ringMemory,
+                memory,
+                stallTimeoutNs,
+                gridMode,
+                encodeSegments,
+                packResults);
     }
 }

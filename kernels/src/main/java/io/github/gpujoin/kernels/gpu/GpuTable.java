@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.List;
 
 /**
  * The table of one dimension in device memory, owned by the {@link Buffers} it was built with.
@@ -15,8 +16,18 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
  * @param rowCount rows for which it has room, less than 2^31 - 1
  * @param rows device address of the rows; in a UNIQUE table, of the slots
  * @param slots device address of the slots
+ * @param hasUniqueKeys whether no key has more than one row
+ * @param ranges of the payload columns and, last, of the variable-width references; empty if they
+ *     are unknown or the rows may change
  */
-record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows, long slots) {
+record GpuTable(
+        TableKind kind,
+        BuildRowLayout layout,
+        long rowCount,
+        long rows,
+        long slots,
+        boolean hasUniqueKeys,
+        List<PayloadRange> ranges) {
 
     GpuTable {
         if (rowCount >= Integer.MAX_VALUE) {
@@ -39,7 +50,27 @@ record GpuTable(TableKind kind, BuildRowLayout layout, long rowCount, long rows,
         if (slotsBytes > 0) {
             driver.fillDevice(slots, (byte) -1, slotsBytes);
         }
-        return new GpuTable(kind, layout, rowCount, slots, slots);
+        boolean isUnique = kind == TableKind.UNIQUE;
+        return new GpuTable(kind, layout, rowCount, slots, slots, isUnique, List.of());
+    }
+
+    /** Returns this table with rows beside its slots. */
+    GpuTable withRows(long rows) {
+        return new GpuTable(kind, layout, rowCount, rows, slots, hasUniqueKeys, ranges);
+    }
+
+    /** Returns this table with unique keys, whose values are in these ranges. */
+    GpuTable withUniqueKeys(List<PayloadRange> ranges) {
+        return new GpuTable(kind, layout, rowCount, rows, slots, true, List.copyOf(ranges));
+    }
+
+    /**
+     * Returns the range of a payload column.
+     *
+     * @param payload the number of payload columns stands for the variable-width references
+     */
+    PayloadRange range(int payload) {
+        return ranges.isEmpty() ? PayloadRange.UNKNOWN : ranges.get(payload);
     }
 
     /** Writes the table fields of a Dimension; {@link JoinPlan} writes the others. */

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,7 @@ final class GpuTableBuilder implements AutoCloseable {
     private final Buffers owner;
     private final Buffers scratch;
     private final BuildRowLayout layout;
+    private final BuildRunLayout runLayout;
     private final long rowCount;
     private final TableKernels kernels;
     private final long runs;
@@ -31,10 +34,11 @@ final class GpuTableBuilder implements AutoCloseable {
         this.owner = owner;
         this.scratch = owner.sibling();
         this.layout = stream.rowLayout();
+        this.runLayout = stream.runLayout();
         this.rowCount = stream.rowCount();
         try {
             this.kernels = new TableKernels(lease, scratch, timeoutNs);
-            this.runs = scratch.device(stream.runLayout().descriptorBytes(stream.runs().size()));
+            this.runs = scratch.device(runLayout.descriptorBytes(stream.runs().size()));
             kernels.describe(stream, runs);
         } catch (Throwable e) {
             scratch.close();
@@ -70,7 +74,7 @@ final class GpuTableBuilder implements AutoCloseable {
                 return null;
             }
             slots.moveTo(owner);
-            return unique;
+            return withRanges(unique);
         }
     }
 
@@ -85,7 +89,7 @@ final class GpuTableBuilder implements AutoCloseable {
                 GpuTable grouped = withRows(groups);
                 run("gpujoin_group_write", grouped, runs, rowCount, positionsAddress);
                 slots.moveTo(owner);
-                return grouped;
+                return largest == 1 ? withRanges(grouped) : grouped;
             }
         }
         GpuTable chained = withRows(emptyTable(TableKind.CHAINED, owner));
@@ -98,8 +102,7 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     private GpuTable withRows(GpuTable table) {
-        long rows = owner.device(table.kind().rowsBytes(rowCount, layout.rowBytes()));
-        return new GpuTable(table.kind(), layout, rowCount, rows, table.slots());
+        return table.withRows(owner.device(table.kind().rowsBytes(rowCount, layout.rowBytes())));
     }
 
     /** Finds the rank of each row among the rows of its key; returns the maximum rows of a key. */
@@ -108,6 +111,28 @@ final class GpuTableBuilder implements AutoCloseable {
         run("gpujoin_group_join", table, runs, rowCount, positions);
         run("gpujoin_group_allocate", table, kernels.counter(0), kernels.counter(1));
         return kernels.readCounter(1);
+    }
+
+    /** Returns a table with unique keys with the ranges of its columns. */
+    private GpuTable withRanges(GpuTable table) {
+        long lengthBytes = (long) runLayout.columnCount() * PlanDescriptor.PAYLOAD_RANGE_BYTES;
+        try (Buffers memory = owner.sibling();
+                Region region = Region.allocate(lengthBytes)) {
+            for (int c = 0; c < runLayout.columnCount(); c++) {
+                PayloadRange.writeEmpty(region.address(), c);
+            }
+            if (rowCount > 0 && runLayout.columnCount() > 1) {
+                long ranges = memory.device(lengthBytes);
+                driver.copyToDevice(ranges, region.address(), lengthBytes);
+                kernels.launch("gpujoin_payload_ranges", runs, rowCount, ranges);
+                kernels.await();
+                driver.copyToHost(region.address(), ranges, lengthBytes);
+            }
+            return table.withUniqueKeys(
+                    IntStream.range(1, runLayout.columnCount())
+                            .mapToObj(c -> PayloadRange.read(region.address(), c))
+                            .toList());
+        }
     }
 
     /** Runs a build kernel, whose first argument is the table, and waits for its end. */

@@ -4,7 +4,6 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
@@ -20,12 +19,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class JoinPlan {
 
-    /** A payload column: its offset in the build row and in the result buffer. */
-    private record PayloadCopy(long resultOffset, int rowOffset, int widthBytes) {}
+    /** A payload column in the build row and in the result buffer. */
+    private record PayloadCopy(ResultColumn target, int rowOffset) {}
 
     private final JoinSpec spec;
     private final FactSegments segments;
-    private final ResultLayout layout;
+    private final ResultFormat results;
     private final List<GpuTable> tables;
     private final boolean countOnly;
     private final @Nullable GpuGroups groups;
@@ -40,10 +39,10 @@ final class JoinPlan {
     JoinPlan(
             JoinSpec spec,
             FactSegments segments,
-            ResultLayout layout,
+            ResultFormat results,
             List<GpuTable> tables,
             boolean countOnly) {
-        this(spec, segments, layout, tables, countOnly, null);
+        this(spec, segments, results, tables, countOnly, null);
     }
 
     /**
@@ -52,7 +51,7 @@ final class JoinPlan {
     JoinPlan(
             JoinSpec spec,
             FactSegments segments,
-            ResultLayout layout,
+            ResultFormat results,
             List<GpuTable> tables,
             boolean countOnly,
             @Nullable GpuGroups groups) {
@@ -60,7 +59,7 @@ final class JoinPlan {
         this.groups = groups;
         this.spec = spec;
         this.segments = segments;
-        this.layout = layout;
+        this.results = results;
         this.tables = tables;
         this.firstCopies = new int[tables.size() + 1];
         for (int d = 0; d < tables.size(); d++) {
@@ -92,14 +91,11 @@ final class JoinPlan {
 
     private void addCopies(int d, BuildRowLayout row) {
         for (int i = 0; i < row.payloadCount(); i++) {
-            copies.add(
-                    new PayloadCopy(
-                            layout.payloadOffset(d, i), row.payloadOffset(i), row.payloadWidth(i)));
+            copies.add(new PayloadCopy(results.column(d, i), row.payloadOffset(i)));
         }
         if (row.variableWidthOffset() >= 0) {
-            copies.add(
-                    new PayloadCopy(
-                            layout.variableWidthOffset(d), row.variableWidthOffset(), Long.BYTES));
+            ResultColumn refs = results.column(d, row.payloadCount());
+            copies.add(new PayloadCopy(refs, row.variableWidthOffset()));
         }
     }
 
@@ -135,6 +131,8 @@ final class JoinPlan {
             Memory.putInt(plan + PlanDescriptor.PLAN_COLUMN_COUNT_OFFSET, segments.columnCount());
             Memory.putInt(
                     plan + PlanDescriptor.PLAN_SCHEMA_FINGERPRINT_OFFSET, segments.fingerprint());
+            Memory.putInt(
+                    plan + PlanDescriptor.PLAN_PACKS_RESULTS_OFFSET, results.isPacked() ? 1 : 0);
             Memory.putInt(plan + PlanDescriptor.PLAN_NULL_KEYS_COLUMN_OFFSET, nullKeysColumn());
             for (int c = 0; c < segments.columnCount(); c++) {
                 long at = plan + PlanDescriptor.PLAN_COLUMN_WIDTH_OFFSET + c;
@@ -195,18 +193,20 @@ final class JoinPlan {
                     firstCopies[d + 1] - firstCopies[d]);
             Memory.putInt(at + PlanDescriptor.DIMENSION_JOIN_KIND_OFFSET, side.kind().ordinal());
             Memory.putLong(
-                    at + PlanDescriptor.DIMENSION_MATCHED_OFFSET_OFFSET,
-                    Math.max(0, layout.matchedOffset(d)));
+                    at + PlanDescriptor.DIMENSION_MATCHED_OFFSET_OFFSET, results.matchedOffset(d));
         }
     }
 
     private void writeCopies(long address) {
         for (int i = 0; i < copies.size(); i++) {
             PayloadCopy copy = copies.get(i);
+            ResultColumn target = copy.target();
             long at = address + (long) i * PlanDescriptor.COPY_BYTES;
-            Memory.putLong(at + PlanDescriptor.COPY_RESULT_OFFSET_OFFSET, copy.resultOffset());
+            Memory.putLong(at + PlanDescriptor.COPY_RESULT_OFFSET_OFFSET, target.offset());
             Memory.putInt(at + PlanDescriptor.COPY_ROW_OFFSET_OFFSET, copy.rowOffset());
-            Memory.putInt(at + PlanDescriptor.COPY_WIDTH_OFFSET, copy.widthBytes());
+            Memory.putInt(at + PlanDescriptor.COPY_WIDTH_OFFSET, target.widthBytes());
+            Memory.putLong(at + PlanDescriptor.COPY_BASE_OFFSET, target.base());
+            Memory.putInt(at + PlanDescriptor.COPY_BITS_OFFSET, target.bits());
         }
     }
 

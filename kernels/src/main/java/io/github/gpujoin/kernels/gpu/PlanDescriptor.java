@@ -34,7 +34,8 @@ final class PlanDescriptor {
     static final int PLAN_FILTER_COUNT_OFFSET = 128;
     static final int PLAN_NULL_KEYS_COLUMN_OFFSET = 132;
     static final int PLAN_DECODED_ROWS_OFFSET = 136;
-    static final int PLAN_CHUNK_COLUMN_COUNT_OFFSET = 144;
+    static final int PLAN_PACKS_RESULTS_OFFSET = 144;
+    static final int PLAN_CHUNK_COLUMN_COUNT_OFFSET = 148;
     static final int PLAN_CHUNK_COLUMN_WIDTH_OFFSET = 152;
     static final int PLAN_SEGMENT_COLUMN_OFFSET = 168;
 
@@ -58,10 +59,19 @@ final class PlanDescriptor {
     static final int DIMENSION_HASH_SEED_OFFSET = 56;
     static final int DIMENSION_HASH_MULTIPLIER_OFFSET = 64;
 
-    static final int COPY_BYTES = 16;
+    static final int COPY_BYTES = 32;
     static final int COPY_RESULT_OFFSET_OFFSET = 0;
     static final int COPY_ROW_OFFSET_OFFSET = 8;
     static final int COPY_WIDTH_OFFSET = 12;
+    static final int COPY_BASE_OFFSET = 16;
+    static final int COPY_BITS_OFFSET = 24;
+
+    /** Facts whose packed results are adjacent, a multiple of the bits of a word. */
+    static final int PACKED_ROWS = 4096;
+
+    static final int PAYLOAD_RANGE_BYTES = 16;
+    static final int PAYLOAD_RANGE_LEAST_OFFSET = 0;
+    static final int PAYLOAD_RANGE_GREATEST_OFFSET = 8;
 
     /** Bytes of a column of decoded rows, for each block. */
     static final int DECODED_COLUMN_BYTES = 64 << 10;

@@ -4,7 +4,6 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -35,13 +34,13 @@ public final class SegmentFeed implements AutoCloseable {
     /**
      * The join to measure.
      *
-     * @param resultRows rows of a result buffer
+     * @param resultRows rows of a result buffer, at least
      */
     record Join(
             JoinSpec spec,
             FactSegments facts,
             List<GpuTable> tables,
-            boolean countOnly,
+            StepOutput output,
             int resultRows,
             RingMemory ringMemory) {}
 
@@ -71,7 +70,6 @@ public final class SegmentFeed implements AutoCloseable {
     private final List<Chunk> chunks;
     private final int inFlight;
     private final Buffers buffers;
-    private final ResultLayout layout;
     private final int[] lengthBytes;
     private final long epoch;
     private final long[] tickets;
@@ -84,6 +82,8 @@ public final class SegmentFeed implements AutoCloseable {
     private final ArrayDeque<Integer> arriving = new ArrayDeque<>();
 
     private SegmentSlots slots;
+    private ResultFormat format;
+    private ResultFormat.Reader reader;
     private int plan;
     private long posted;
     private long ended;
@@ -108,7 +108,6 @@ public final class SegmentFeed implements AutoCloseable {
                             + chunks.size());
         }
         this.buffers = buffers;
-        this.layout = new ResultLayout(join.spec(), join.resultRows());
         this.lengthBytes = new int[chunks.size()];
         this.epoch = lease.nextEpoch();
         this.tickets = new long[chunks.size()];
@@ -133,6 +132,15 @@ public final class SegmentFeed implements AutoCloseable {
 
     private void writePlan() {
         int mostRows = chunks.stream().mapToInt(Chunk::rowCount).max().orElseThrow();
+        format =
+                ResultFormat.of(
+                        join.spec(),
+                        join.tables(),
+                        join.output() == StepOutput.PACKED_RESULTS,
+                        mostRows,
+                        join.resultRows(),
+                        buffers);
+        reader = format.newReader();
         slots =
                 new SegmentSlots(
                         lease.driver(),
@@ -140,9 +148,10 @@ public final class SegmentFeed implements AutoCloseable {
                         join.ringMemory(),
                         chunks.size(),
                         join.facts().plainBytes(mostRows),
-                        layout);
+                        format);
         plan = lease.reservePlan();
-        new JoinPlan(join.spec(), join.facts(), layout, join.tables(), join.countOnly())
+        boolean countOnly = join.output() == StepOutput.COUNT;
+        new JoinPlan(join.spec(), join.facts(), format, join.tables(), countOnly)
                 .write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
     }
 
@@ -156,11 +165,11 @@ public final class SegmentFeed implements AutoCloseable {
     }
 
     /**
-     * Returns the bytes of a result row on the bus, without alignment of whole arrays; 0 if matches
-     * are only counted.
+     * Returns the bytes of a result on the bus if every fact has one, without alignment of whole
+     * arrays; 0 if matches are only counted.
      */
-    public long resultRowBytes() {
-        return join.countOnly() ? 0 : layout.lengthBytes() / layout.capacityRows();
+    public double resultRowBytes() {
+        return join.output() == StepOutput.COUNT ? 0 : format.resultBytes();
     }
 
     /** Serves for a period; in-flight segments stay in flight at its end. */
@@ -349,11 +358,12 @@ public final class SegmentFeed implements AutoCloseable {
         long resultCount = completion.matchCount();
         resultsSoFar[slot] += resultCount;
         results += resultCount;
-        rows += completedRows - rowsSoFar[slot];
+        int firstRow = rowsSoFar[slot];
+        rows += completedRows - firstRow;
         rowsSoFar[slot] = completedRows;
-        ResultBatch batch = new ResultBatch(layout, slots.resultAddress(slot, buffer));
-        batch.set(chunks.get(slot), completion.rowCount(), completedRows);
-        sink.accept(batch);
+        long address = slots.resultAddress(slot, buffer);
+        Chunk chunk = chunks.get(slot);
+        sink.accept(reader.read(address, chunk, firstRow, completion.rowCount(), completedRows));
     }
 
     private void checkLiveness(long startNs) {

@@ -3,7 +3,6 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -35,11 +34,11 @@ final class SegmentPipe {
     private final SegmentSlots slots;
     private final FactSegments facts;
     private final SegmentSizer sizer;
-    private final ResultBatch[] batches;
     private final Segment[] segmentOfSlot;
     private final long epoch;
     private final long stallTimeoutNs;
     private final ArrayDeque<Segment> inFlight = new ArrayDeque<>();
+    private ResultFormat.Reader reader;
     private long nextSequence;
     private long nextCheck;
     private long deviceBusyNs;
@@ -111,7 +110,7 @@ final class SegmentPipe {
             SegmentSlots slots,
             FactSegments facts,
             SegmentSizer sizer,
-            ResultLayout layout,
+            ResultFormat.Reader reader,
             long stallTimeoutNs) {
         this.lease = lease;
         this.plan = plan;
@@ -121,17 +120,12 @@ final class SegmentPipe {
         this.epoch = lease.nextEpoch();
         this.stallTimeoutNs = stallTimeoutNs;
         this.segmentOfSlot = new Segment[slots.count()];
-        this.batches = new ResultBatch[SegmentSlots.RESULT_BUFFERS * slots.count()];
-        replaceLayout(layout);
+        this.reader = reader;
     }
 
-    /** Uses another layout object with the same layout from now on. */
-    void replaceLayout(ResultLayout layout) {
-        for (int i = 0; i < batches.length; i++) {
-            int slot = i / SegmentSlots.RESULT_BUFFERS;
-            int buffer = i % SegmentSlots.RESULT_BUFFERS;
-            batches[i] = new ResultBatch(layout, slots.resultAddress(slot, buffer));
-        }
+    /** Reads results by another reader of the same format from now on. */
+    void replaceReader(ResultFormat.Reader reader) {
+        this.reader = reader;
     }
 
     /** Returns the device time of all completed steps, summed over blocks. */
@@ -307,9 +301,15 @@ final class SegmentPipe {
         StepCompletion completion = completion(head);
         markProgress();
         requireOk(completion, head);
+        int firstRow = head.firstRow + head.completedRows;
         account(head);
-        ResultBatch batch = batches[SegmentSlots.RESULT_BUFFERS * head.slot + head.buffer];
-        batch.set(head.chunk, completion.rowCount(), head.firstRow + head.completedRows);
+        ResultBatch batch =
+                reader.read(
+                        slots.resultAddress(head.slot, head.buffer),
+                        head.chunk,
+                        firstRow,
+                        completion.rowCount(),
+                        head.firstRow + head.completedRows);
         if (head.completedRows == head.rowCount) {
             head.ticket = NOT_POSTED;
             isHeadEmitted = true;

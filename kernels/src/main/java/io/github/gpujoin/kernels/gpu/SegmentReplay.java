@@ -31,11 +31,24 @@ public final class SegmentReplay implements AutoCloseable {
      * @throws GpuUnavailableException if no device can run this join
      */
     public SegmentReplay(JoinSpec spec, GpuOptions options, List<Integer> furtherColumns) {
+        this(spec, options, furtherColumns, DeviceLease.acquire(options));
+    }
+
+    /**
+     * @param lease released when the replay closes, or here if the kernels do not support the join
+     */
+    SegmentReplay(
+            JoinSpec spec, GpuOptions options, List<Integer> furtherColumns, DeviceLease lease) {
         this.spec = spec;
         this.options = options;
         this.facts = new FactSegments(spec, options.encodeSegments(), furtherColumns);
-        JoinPlan.requireFits(spec, facts);
-        this.lease = DeviceLease.acquire(options);
+        this.lease = lease;
+        try {
+            JoinPlan.requireFits(spec, facts);
+        } catch (GpuUnavailableException e) {
+            lease.release();
+            throw e;
+        }
         this.tables = new GpuTables(spec, lease, options, MemoryLimits.of(options.memory()));
     }
 
@@ -80,15 +93,21 @@ public final class SegmentReplay implements AutoCloseable {
      *
      * @param chunks one segment each, none empty
      * @param inFlight segments in flight at once, at most the number of chunks
-     * @param countOnly whether matches are counted instead of written
+     * @param output what the kernel writes to host memory
      * @return the feed, which the caller closes before this object
      * @throws IllegalStateException before {@link #finishBuild()}
      * @throws IllegalArgumentException if there are too many chunks for the kernel's ring of steps,
-     *     or {@code inFlight} is out of range
+     *     {@code inFlight} is out of range, or results of this join cannot be packed
      */
-    public SegmentFeed feed(List<Chunk> chunks, int inFlight, boolean countOnly) {
+    public SegmentFeed feed(List<Chunk> chunks, int inFlight, StepOutput output) {
         if (!built) {
             throw new IllegalStateException("Tables are not built. Call finishBuild() first.");
+        }
+        if (output == StepOutput.PACKED_RESULTS && !PackedResults.supports(spec, tables.tables())) {
+            throw new IllegalArgumentException(
+                    "Results cannot be packed, since a fact may have several. Measure "
+                            + StepOutput.PLAIN_RESULTS
+                            + ".");
         }
         Buffers buffers = lease.memory().buffers(options.memory());
         SegmentFeed.Join join =
@@ -96,7 +115,7 @@ public final class SegmentReplay implements AutoCloseable {
                         spec,
                         facts,
                         tables.tables(),
-                        countOnly,
+                        output,
                         options.segmentRows(),
                         options.ringMemory());
         return new SegmentFeed(lease, buffers, join, chunks, inFlight);

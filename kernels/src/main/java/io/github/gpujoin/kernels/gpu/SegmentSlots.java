@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -51,11 +50,11 @@ final class SegmentSlots {
             RingMemory ringMemory,
             int slots,
             int segmentBytes,
-            ResultLayout layout) {
+            ResultFormat format) {
         this.slots = slots;
         this.segmentBytes = segmentBytes;
-        this.resultBytes = layout.lengthBytes();
-        this.capacityRows = layout.capacityRows();
+        this.resultBytes = format.bufferBytes();
+        this.capacityRows = format.capacityRows();
         this.segments = buffers.pinned(slots * this.segmentBytes);
         if (ringMemory == RingMemory.DEVICE) {
             this.ring = buffers.device(slots * this.segmentBytes);

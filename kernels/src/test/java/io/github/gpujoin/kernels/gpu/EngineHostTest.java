@@ -97,6 +97,10 @@ class EngineHostTest {
         expected.put("PayloadCopy.resultOffset", PlanDescriptor.COPY_RESULT_OFFSET_OFFSET);
         expected.put("PayloadCopy.rowOffset", PlanDescriptor.COPY_ROW_OFFSET_OFFSET);
         expected.put("PayloadCopy.widthBytes", PlanDescriptor.COPY_WIDTH_OFFSET);
+        expected.put("PayloadCopy.base", PlanDescriptor.COPY_BASE_OFFSET);
+        expected.put("PayloadCopy.bits", PlanDescriptor.COPY_BITS_OFFSET);
+        expected.putAll(constants(PlanDescriptor.class, "PAYLOAD_RANGE", "PayloadRange"));
+        expected.put("PACKED_ROWS", PlanDescriptor.PACKED_ROWS);
         expected.put("Progress", PlanDescriptor.PROGRESS_BYTES);
         expected.put("KeySlot", PlanDescriptor.KEY_SLOT_BYTES);
         expected.put("GroupPosition", PlanDescriptor.GROUP_POSITION_BYTES);

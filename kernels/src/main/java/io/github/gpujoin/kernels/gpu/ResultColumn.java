@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+/**
+ * A payload column of a result buffer.
+ *
+ * @param offset in the buffer
+ * @param widthBytes of a value, 4 or 8
+ * @param base what the codes are relative to; 0 if the column is not packed
+ * @param bits of a code; {@code 8 * widthBytes} if the column is not packed
+ */
+record ResultColumn(long offset, int widthBytes, long base, int bits) {
+
+    /** Describes a column whose values are written as they are. */
+    static ResultColumn whole(long offset, int widthBytes) {
+        return new ResultColumn(offset, widthBytes, 0, Byte.SIZE * widthBytes);
+    }
+
+    boolean isPacked() {
+        return bits < Byte.SIZE * widthBytes;
+    }
+}
