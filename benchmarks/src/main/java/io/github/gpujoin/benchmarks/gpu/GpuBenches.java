@@ -21,6 +21,7 @@ public final class GpuBenches {
         groups.put("ring", RingBench::new);
         groups.put("encoded", EncodedRingBench::new);
         groups.put("shm", ShmRingBench::new);
+        groups.put("packed", PackedRingBench::new);
         groups.put("star", StarBench::new);
         groups.put("skew", SkewBench::new);
         groups.put("engine", EngineBench::new);

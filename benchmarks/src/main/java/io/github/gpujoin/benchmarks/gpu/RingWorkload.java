@@ -50,7 +50,9 @@ record RingWorkload(
          * Keys from 0 to the number of keys, in random order; the other values are random numbers
          * of {@link #NARROW_BITS} bits.
          */
-        NARROW
+        NARROW,
+        /** Like {@link #NARROW}, and payloads are random numbers of as many bits. */
+        ALL_NARROW
     }
 
     static final int BUILD_CHUNK_ROWS = 64 << 10;
@@ -127,7 +129,7 @@ record RingWorkload(
                 builder.putLong(0, key(id));
                 for (int c = 1; c < tupleBytes / Long.BYTES; c++) {
                     builder.putLong(
-                            c, values == Values.NARROW ? random.nextInt(1 << NARROW_BITS) : row);
+                            c, values != Values.WIDE ? random.nextInt(1 << NARROW_BITS) : row);
                 }
                 builder.endRow();
                 checksum += checksumOf(id);
@@ -186,11 +188,12 @@ record RingWorkload(
     }
 
     private long key(int id) {
-        return values == Values.NARROW ? id : id * KEY_FACTOR;
+        return values == Values.WIDE ? id * KEY_FACTOR : id;
     }
 
-    private static long payload(int buildRow, int column) {
-        return KeyDomain.mix(16L * buildRow + column);
+    private long payload(int buildRow, int column) {
+        long bits = KeyDomain.mix(16L * buildRow + column);
+        return values == Values.ALL_NARROW ? bits >>> Long.SIZE - NARROW_BITS : bits;
     }
 
     /** Of all results of a fact with the key of that number. */

@@ -36,11 +36,12 @@ class WorkloadTest {
         return answer;
     }
 
-    @ParameterizedTest(name = "{0} bytes a tuple, {1} rows a key")
-    @CsvSource({"8, 1", "16, 1", "16, 4", "64, 16"})
-    void shouldExpectOfOneDimensionWhatTheReferenceGives(int tupleBytes, int copies) {
+    @ParameterizedTest(name = "{0} bytes a tuple, {1} rows a key, {2}")
+    @CsvSource({"8, 1, WIDE", "16, 1, NARROW", "16, 1, ALL_NARROW", "16, 4, WIDE", "64, 16, WIDE"})
+    void shouldExpectOfOneDimensionWhatTheReferenceGives(
+            int tupleBytes, int copies, RingWorkload.Values values) {
         List<ColumnType> payloads = List.of(ColumnType.INT32, ColumnType.INT64);
-        RingWorkload workload = new RingWorkload(tupleBytes, payloads, 640, copies);
+        RingWorkload workload = new RingWorkload(tupleBytes, payloads, 640, copies, values);
         RingWorkload.Facts facts = workload.facts(3, 100, SEED);
         try (JoinEngine engine = new ReferenceJoinEngine(workload.spec())) {
             workload.build(chunk -> engine.submitBuild(0, chunk));
