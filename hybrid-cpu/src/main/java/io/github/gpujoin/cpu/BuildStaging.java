@@ -6,7 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
-import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Build rows of one dimension in order of arrival, copied to native memory so that their chunks can
@@ -118,19 +118,27 @@ final class BuildStaging implements AutoCloseable {
 
     private void copyColumn(
             Chunk chunk, int column, int widthBytes, int firstRow, int count, long target) {
-        // The null check tells the compiler that the base is a heap array.
-        byte[] bytes = Objects.requireNonNull(chunk.array());
+        byte[] array = chunk.array();
         long source = chunk.columnStart(column) + (long) widthBytes * firstRow;
         int stride = layout.rowBytes();
         if (widthBytes == Long.BYTES) {
             for (int i = 0; i < count; i++) {
-                Memory.putLong(target + (long) i * stride, Memory.getLong(bytes, source + 8L * i));
+                Memory.putLong(target + (long) i * stride, longAt(array, source + 8L * i));
             }
         } else {
             for (int i = 0; i < count; i++) {
-                Memory.putInt(target + (long) i * stride, Memory.getInt(bytes, source + 4L * i));
+                Memory.putInt(target + (long) i * stride, intAt(array, source + 4L * i));
             }
         }
+    }
+
+    /** The null check tells the compiler which of both memories it reads. */
+    private static long longAt(byte @Nullable [] array, long at) {
+        return array == null ? Memory.getLong(at) : Memory.getLong(array, at);
+    }
+
+    private static int intAt(byte @Nullable [] array, long at) {
+        return array == null ? Memory.getInt(at) : Memory.getInt(array, at);
     }
 
     private long copyVariableWidth(Chunk chunk, int row) {

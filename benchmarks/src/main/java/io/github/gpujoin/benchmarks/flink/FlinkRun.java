@@ -84,7 +84,7 @@ public final class FlinkRun implements AutoCloseable {
         this.buildOnly = buildOnly;
         long rows = 0;
         for (int subtask = 0; subtask < parallelism; subtask++) {
-            rows += Tuples.rowCount(primes(subtask));
+            rows += Tuples.rowCount(primed(subtask));
         }
         this.primeRows = rows;
     }
@@ -209,8 +209,13 @@ public final class FlinkRun implements AutoCloseable {
 
     /** Returns the probe chunks that a subtask sends before the gate opens. */
     List<Chunk> primes(int subtask) {
+        return primed(subtask).stream().map(tuples::asProbe).toList();
+    }
+
+    /** Returns the last build chunk of a subtask, if it has any. */
+    private List<Chunk> primed(int subtask) {
         List<Chunk> own = Tuples.share(tuples.build(), subtask, parallelism);
-        return own.isEmpty() ? own : List.of(Tuples.asProbe(own.get(own.size() - 1)));
+        return own.subList(Math.max(0, own.size() - 1), own.size());
     }
 
     /** Releases the timed probe chunks: with the gate, or never in a run without any. */

@@ -24,6 +24,10 @@ final class FlinkBench implements GpuBench {
 
     private static final String GPU = "flink-star-join-gpu";
     private static final String CPU = "flink-star-join-cpu";
+
+    /** A chunk for each subtask of each round, counted generously. */
+    private static final int PRIMES = 1024;
+
     private static final int LOG2_BUILD_ROWS = 20;
     private static final int LOG2_PROBE_ROWS = 28;
     private static final int TUPLE_BYTES = 16;
@@ -42,7 +46,7 @@ final class FlinkBench implements GpuBench {
                                 StarJoinJobs.columnar(GPU, sparse, threads, Engine.GPU),
                                 StarJoinJobs.columnar(CPU, sparse, threads, Engine.CPU),
                                 PeerJobs.keyedDataStream(sparse, threads))));
-        try (Tuples inSlots = sparse.inSlots()) {
+        try (Tuples inSlots = sparse.inSlots(PRIMES)) {
             sparse = null; // 4 GiB
             figures.addAll(
                     measure(

@@ -30,6 +30,7 @@ final class ShmRingBench implements GpuBench {
     private static final int ENGINE_SLOTS = 64;
     private static final int RING_SLOTS = 32;
     private static final int LATENCY_CHUNKS_PER_SECOND = 2_000;
+    private static final int AT_FULL_RATE = 0;
     private static final long WARM_UP_NS = 1_000_000_000L;
     private static final long ROUND_NS = 400_000_000L;
 
@@ -77,11 +78,11 @@ final class ShmRingBench implements GpuBench {
     private static Figure rate(
             GpuRun run, GpuJoinEngine engine, RingWorkload workload, int chunkRows, Access access)
             throws Exception {
-        int rings = Math.max(1, cores() / 2);
         // Copies take a core each; in place, a few threads read the headers of all rings.
+        int rings = Math.max(1, cores() / 2);
         int threads = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() / 4);
         try (ShmRingReaders readers =
-                open(engine, workload, chunkRows, access, rings, threads, 0)) {
+                open(engine, workload, chunkRows, access, rings, threads, AT_FULL_RATE)) {
             readers.awaitRows(1);
             Thread.sleep(WARM_UP_NS / 1_000_000);
             List<Double> rounds = new ArrayList<>();
@@ -158,7 +159,8 @@ final class ShmRingBench implements GpuBench {
                         workload.buildRows(),
                         chunkRows,
                         perSecond);
-        return new ShmRingReaders(sessions, engine, access, Math.min(threads, rings));
+        return new ShmRingReaders(
+                sessions, engine, access, Math.min(threads, rings), perSecond != AT_FULL_RATE);
     }
 
     private static Map<String, Object> parameters(

@@ -24,6 +24,7 @@ final class ShmRingReaders implements AutoCloseable {
 
     private final SessionReaders sessions;
     private final ShmRingBench.Access access;
+    private final boolean recordsLatencies;
     private final List<Reader> readers = new ArrayList<>();
     private final LongAdder rows = new LongAdder();
     private final ConcurrentLinkedQueue<Long> latenciesNs = new ConcurrentLinkedQueue<>();
@@ -35,14 +36,18 @@ final class ShmRingReaders implements AutoCloseable {
      *
      * @param sessions closed with this object
      * @param engine of which each thread gets a fork
+     * @param recordsLatencies whether to note the time from the sending of each chunk to its
+     *     results
      */
     ShmRingReaders(
             SessionReaders sessions,
             GpuJoinEngine engine,
             ShmRingBench.Access access,
-            int threads) {
+            int threads,
+            boolean recordsLatencies) {
         this.sessions = sessions;
         this.access = access;
+        this.recordsLatencies = recordsLatencies;
         for (int thread = 0; thread < threads; thread++) {
             List<ReaderSession> own = new ArrayList<>();
             for (int ring = thread; ring < sessions.sessions().size(); ring += threads) {
@@ -182,7 +187,9 @@ final class ShmRingReaders implements AutoCloseable {
             for (ResultBatch batch = engine.poll(); batch != null; batch = engine.poll()) {
                 if (batch.isLast()) {
                     Chunk chunk = batch.chunk();
-                    latenciesNs.add(System.nanoTime() - chunk.sequence());
+                    if (recordsLatencies) {
+                        latenciesNs.add(System.nanoTime() - chunk.sequence());
+                    }
                     rows.add(chunk.rowCount());
                     chunk.release();
                 }

@@ -7,13 +7,17 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ChunkSlot;
+import io.github.gpujoin.core.layout.ChunkSlots;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.SlotPool;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The two relations, in columnar chunks on the heap: build tuples with unique keys in random order,
@@ -38,7 +42,17 @@ public final class Tuples implements AutoCloseable {
     private final List<Chunk> probe;
     private final List<JoinAnswer> answers;
 
-    private Tuples(List<Chunk> build, List<Chunk> probe, List<JoinAnswer> answers) {
+    /** Null if the probe tuples are on the heap. */
+    private final @Nullable SlotPool slots;
+
+    private final Queue<Chunk> primes = new ConcurrentLinkedQueue<>();
+
+    private Tuples(
+            List<Chunk> build,
+            List<Chunk> probe,
+            List<JoinAnswer> answers,
+            @Nullable SlotPool slots) {
+        this.slots = slots;
         this.build = List.copyOf(build);
         this.probe = List.copyOf(probe);
         this.answers = List.copyOf(answers);
@@ -70,7 +84,7 @@ public final class Tuples implements AutoCloseable {
         List<Chunk> probe = new ArrayList<>();
         List<JoinAnswer> answers = new ArrayList<>();
         drawProbes(buildRows, probeRows, domain, salt, random, probe, answers);
-        return new Tuples(build, probe, answers);
+        return new Tuples(build, probe, answers, null);
     }
 
     private static void drawProbes(
@@ -99,25 +113,30 @@ public final class Tuples implements AutoCloseable {
     /**
      * Returns the same tuples with the probe tuples in slots, as a source would write them that
      * knows the slots of its join. Close the result, after all joins that read it.
+     *
+     * @param primes count of chunks that {@link #asProbe} makes at once, in slots too
      */
-    public Tuples inSlots() {
+    public Tuples inSlots(int primes) {
         int slotBytes = probe.stream().mapToInt(Chunk::lengthBytes).max().orElseThrow();
+        SlotPool pool = new SlotPool(Allocator.unlimited(), probe.size() + primes, slotBytes);
         List<Chunk> inSlots = new ArrayList<>();
-        try (SlotPool slots = new SlotPool(Allocator.unlimited(), probe.size(), slotBytes)) {
-            for (Chunk chunk : probe) {
-                byte[] bytes = chunk.bytes();
-                ChunkSlot slot = Objects.requireNonNull(slots.tryAcquire(bytes.length));
-                Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
-                inSlots.add(Chunk.inSlot(chunk.schema(), slot, bytes.length));
-            }
+        for (Chunk chunk : probe) {
+            byte[] bytes = chunk.bytes();
+            ChunkSlot slot = Objects.requireNonNull(pool.tryAcquire(bytes.length));
+            Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
+            inSlots.add(Chunk.inSlot(chunk.schema(), slot, bytes.length));
         }
-        return new Tuples(build, inSlots, answers);
+        return new Tuples(build, inSlots, answers, pool);
     }
 
     /** Frees the slots of the probe tuples, if they are in any. */
     @Override
     public void close() {
         probe.forEach(Chunk::release);
+        primes.forEach(Chunk::release);
+        if (slots != null) {
+            slots.close();
+        }
     }
 
     public List<Chunk> build() {
@@ -156,17 +175,27 @@ public final class Tuples implements AutoCloseable {
         return own;
     }
 
-    /** The tuples of a build chunk as a probe chunk; each matches itself. */
-    public static Chunk asProbe(Chunk build) {
-        ChunkBuilder builder = chunkBuilder(TupleSchemas.PROBE);
+    /**
+     * The tuples of a build chunk as a probe chunk, each of which matches itself; in a slot if the
+     * probe tuples are in slots, which is free again after {@link #close}.
+     */
+    public Chunk asProbe(Chunk build) {
+        ChunkBuilder builder =
+                new ChunkBuilder(
+                        TupleSchemas.PROBE,
+                        CHUNK_ROWS * TupleSchemas.TUPLE_BYTES,
+                        slots == null ? ChunkSlots.NONE : slots);
         for (int row = 0; row < build.rowCount(); row++) {
             append(
                     builder,
                     build.getLong(TupleSchemas.KEY, row),
                     build.getLong(TupleSchemas.PAYLOAD, row));
         }
-        return builder.seal(
-                ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, build.sequence());
+        Chunk prime =
+                builder.seal(
+                        ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, build.sequence());
+        primes.add(prime);
+        return prime;
     }
 
     private static ChunkBuilder chunkBuilder(ChunkSchema schema) {

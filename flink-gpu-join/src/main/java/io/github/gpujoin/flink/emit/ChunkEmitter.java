@@ -18,10 +18,19 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 /** Gathers result rows, column by column, into chunks, and emits each when it is full. */
 final class ChunkEmitter implements ResultEmitter<Chunk> {
 
+    private static final int NOT_CONSECUTIVE = -1;
+
     private final ChunkBuilder builder;
     private final boolean reusesMemory;
     private final FieldReader[] readers;
     private final StreamRecord<Chunk> element = new StreamRecord<>(null);
+
+    /** Whether columns are fixed-width and copied as they are. */
+    private final boolean copiesOnly;
+
+    /** First probe row of a batch whose rows are consecutive; else {@link #probeRows} has them. */
+    private int firstProbeRow = NOT_CONSECUTIVE;
+
     private int[] probeRows = new int[0];
     private byte[] scratch = new byte[256];
     private long sequence;
@@ -36,6 +45,9 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
                 columns.fields().stream()
                         .map(field -> new FieldReader(columns.spec(), field))
                         .toArray(FieldReader[]::new);
+        this.copiesOnly =
+                !builder.schema().hasVariableWidth()
+                        && Arrays.stream(readers).allMatch(FieldReader::isRaw);
     }
 
     @Override
@@ -45,7 +57,12 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         for (FieldReader reader : readers) {
             reader.bind(batch);
         }
-        loadProbeRows(batch, fromRow, toRow);
+        if (copiesOnly && batch.isConsecutive()) {
+            firstProbeRow = batch.rowCount() == 0 ? 0 : batch.probeRow(0);
+        } else {
+            firstProbeRow = NOT_CONSECUTIVE;
+            loadProbeRows(batch, fromRow, toRow);
+        }
         int row = fromRow;
         while (row < toRow) {
             row += append(row, Math.min(toRow - row, builder.capacityRows() - builder.rowCount()));
@@ -124,6 +141,9 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         } else if (reader.source().location() == Location.PAYLOAD_FIXED) {
             long source = reader.start() + (long) width * row;
             ColumnGather.copyRange(width, null, source, count, target, targetStart);
+        } else if (firstProbeRow != NOT_CONSECUTIVE) {
+            long source = reader.start() + (long) width * (firstProbeRow + row);
+            ColumnGather.copyRange(width, reader.base(), source, count, target, targetStart);
         } else {
             ColumnGather.copy(
                     width,

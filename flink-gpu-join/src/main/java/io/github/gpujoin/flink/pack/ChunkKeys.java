@@ -8,7 +8,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
-import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Sorts the rows of chunks by the group of a key column. Not thread-safe. */
 final class ChunkKeys {
@@ -33,15 +33,11 @@ final class ChunkKeys {
         int[] counts = partitioner.counts();
         int partitions = partitioner.groups().partitions();
         int[] table = partitioner.groups().table();
-        // The null check tells the compiler that the base is a heap array.
-        byte[] array = Objects.requireNonNull(chunk.array());
+        byte[] array = chunk.array();
         long start = chunk.columnStart(column);
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
         for (int row = 0; row < rowCount; row++) {
-            long key =
-                    isWide
-                            ? Memory.getLong(array, start + 8L * row)
-                            : Memory.getInt(array, start + 4L * row);
+            long key = fixedKey(array, start, isWide, row);
             int partition = RowPartitioner.of(key, partitions);
             int group = table == null ? partition : table[partition];
             groupOf[row] = group;
@@ -61,7 +57,7 @@ final class ChunkKeys {
         int[] table = partitioner.groups().table();
         boolean isFixed = chunk.schema().column(column).isFixed();
         boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
-        byte[] array = Objects.requireNonNull(chunk.array());
+        byte[] array = chunk.array();
         long start = isFixed ? chunk.columnStart(column) : 0;
         for (int i = 0; i < count; i++) {
             int row = rows[i];
@@ -69,10 +65,8 @@ final class ChunkKeys {
             if (!isFixed) {
                 RowView at = cursor.at(chunk, row);
                 key = at.isNull(column) ? row : at.getLong(column);
-            } else if (isWide) {
-                key = Memory.getLong(array, start + 8L * row);
             } else {
-                key = Memory.getInt(array, start + 4L * row);
+                key = fixedKey(array, start, isWide, row);
             }
             int partition = RowPartitioner.of(key, partitions);
             int group = table == null ? partition : table[partition];
@@ -80,5 +74,15 @@ final class ChunkKeys {
             counts[group + 1]++;
         }
         partitioner.sort(rows, count);
+    }
+
+    /** The null check tells the compiler which of both memories it reads. */
+    private static long fixedKey(byte @Nullable [] array, long start, boolean isWide, int row) {
+        if (array == null) {
+            return isWide ? Memory.getLong(start + 8L * row) : Memory.getInt(start + 4L * row);
+        }
+        return isWide
+                ? Memory.getLong(array, start + 8L * row)
+                : Memory.getInt(array, start + 4L * row);
     }
 }

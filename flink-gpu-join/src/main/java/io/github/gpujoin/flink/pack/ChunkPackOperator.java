@@ -72,13 +72,20 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         }
         rowsIn.inc(chunk.rowCount());
         rowCounts.received(chunk);
-        if (chunk.rowCount() == 0) {
-            return;
-        }
-        if (passesThrough()) {
+        if (chunk.rowCount() > 0 && passesThrough()) {
             sink.forward(chunk);
             return;
         }
+        try {
+            if (chunk.rowCount() > 0) {
+                pack(chunk);
+            }
+        } finally {
+            chunk.release();
+        }
+    }
+
+    private void pack(Chunk chunk) {
         boolean keepsAll = !hasFilter() && projection.nullableKeys().length == 0;
         if (keepsAll && partitioner != null) {
             keys.sort(chunk, partitioner);

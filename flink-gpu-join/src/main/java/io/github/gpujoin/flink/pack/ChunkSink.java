@@ -152,9 +152,15 @@ final class ChunkSink {
 
     /** Emits a chunk that is packed already; nothing may be waiting in a builder. */
     void forward(Chunk chunk) {
-        // The receiver reads the chunk after this call.
-        Chunk kept = chunk.isTransient() ? chunk.onHeap() : chunk;
-        emit(ChunkHeaders.with(kept, packing.dimension(), ChunkDescriptor.UNPARTITIONED, sequence));
+        // The receiver reads the chunk after this call. Only the exchange keeps chunks in slots.
+        Chunk kept = chunk.isTransient() || exchange == null ? chunk.onHeap() : chunk;
+        Chunk sent =
+                ChunkHeaders.with(
+                        kept, packing.dimension(), ChunkDescriptor.UNPARTITIONED, sequence);
+        if (sent != chunk) {
+            chunk.release();
+        }
+        emit(sent);
     }
 
     /** Emits all rows that wait. */

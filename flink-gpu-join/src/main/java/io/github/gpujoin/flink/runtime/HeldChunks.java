@@ -18,7 +18,7 @@ final class HeldChunks implements AutoCloseable {
     /** By identity: equal chunks may be in different slots. */
     private final Set<Chunk> held = Collections.newSetFromMap(new IdentityHashMap<>());
 
-    /** Takes over the caller's use of a chunk. */
+    /** Keeps a chunk, whose use by the caller becomes one by this object. */
     void hold(Chunk chunk) {
         if (chunk.slot() != null) {
             held.add(chunk);

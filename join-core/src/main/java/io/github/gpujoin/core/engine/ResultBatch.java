@@ -70,6 +70,14 @@ public class ResultBatch {
         return completedRows == chunk.rowCount();
     }
 
+    /**
+     * Whether the probe rows are known to be consecutive, from {@code probeRow(0)} on. Then readers
+     * can copy columns of facts instead of gathering them.
+     */
+    public boolean isConsecutive() {
+        return false;
+    }
+
     public long probeRowAddress() {
         return address + layout.probeRowOffset();
     }

@@ -29,8 +29,7 @@ public final class ChunkChecksum {
      */
     public static long of(Object base, long offset, int lengthBytes) {
         // The compiler unrolls two counted loops without a branch. They skip the checksum field,
-        // which
-        // another thread may be writing.
+        // which another thread may be writing.
         int own = ChunkDescriptor.CHECKSUM_OFFSET / 8;
         return mix(0, (own + 1) * STEP)
                 + sumOf(base, offset, 0, own)

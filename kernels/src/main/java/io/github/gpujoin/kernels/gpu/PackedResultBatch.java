@@ -65,6 +65,17 @@ final class PackedResultBatch extends ResultBatch implements ResultFormat.Reader
     }
 
     @Override
+    public boolean isConsecutive() {
+        return hasEveryRow();
+    }
+
+    /** {@inheritDoc} Does not unpack the numbers of consecutive rows. */
+    @Override
+    public int probeRow(int row) {
+        return hasEveryRow() && row >= 0 && row < factCount ? firstRow + row : super.probeRow(row);
+    }
+
+    @Override
     public long probeRowAddress() {
         long address = super.probeRowAddress();
         if (!hasProbeRows) {
