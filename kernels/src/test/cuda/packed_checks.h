@@ -143,7 +143,7 @@ inline void shouldPackResultsOfAtMostOneAFact(uint64_t seed) {
         copy.base = copy.bits == wholeBits ? 0
                     : isLeft               ? -static_cast<int64_t>(random() % 64)
                                            : static_cast<int64_t>(random() % 8) -
-                                                 static_cast<int64_t>(copy.widthBytes == 4 ? 8 : 1);
+                                   static_cast<int64_t>(copy.widthBytes == 4 ? 8 : 1);
     });
     device.start();
     runPackedSegments(device, sides, random, seed % 2 == 1);

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Build sources send their rows. Probe sources send a few <em>primes</em>: the last build
  *       chunk of each build subtask, as probes. Flink's channels keep order, so when the sinks have
  *       received the results of all primes, all build rows before them are in the join's table.
- *       Nothing is timed.
+ *       Then the sources send the primes again, which now take the way of the timed rows. Nothing
+ *       is timed.
  *   <li>The last result of a prime opens the gate: it starts the clock and releases the probe
  *       sources. At this moment the build side is loaded and no record is in flight.
  *   <li>The clock stops when the last sink has received its last result.
@@ -44,6 +45,7 @@ public final class FlinkRun implements AutoCloseable {
 
     private static final Map<Integer, FlinkRun> OPEN = new ConcurrentHashMap<>();
     private static final AtomicInteger NEXT_ID = new AtomicInteger();
+    private static final int PRIME_ROUNDS = 2;
     private static final List<CompletableFuture<Void>> AT_ONCE =
             List.of(CompletableFuture.completedFuture(null));
 
@@ -57,8 +59,12 @@ public final class FlinkRun implements AutoCloseable {
     private volatile int fanOut = 1;
     private final List<CompletableFuture<Void>> buildGates;
     private final List<CountDownLatch> buildSent = new ArrayList<>();
+
+    /** Of one round. */
     private final long primeRows;
+
     private final AtomicLong primesAnswered = new AtomicLong();
+    private final CompletableFuture<Void> tablesBuilt = new CompletableFuture<>();
     private final CompletableFuture<Void> gate = new CompletableFuture<>();
     private final CompletableFuture<Void> allFinished = new CompletableFuture<>();
     private final LongAdder endlessRows = new LongAdder();
@@ -218,6 +224,15 @@ public final class FlinkRun implements AutoCloseable {
         return own.subList(Math.max(0, own.size() - 1), own.size());
     }
 
+    /**
+     * Releases the primes for a second time, when all results of the first have arrived. Those of
+     * the first may have waited for tables or receivers as copies on the heap; these find the way
+     * that the timed chunks will go.
+     */
+    CompletableFuture<Void> tablesBuilt() {
+        return tablesBuilt;
+    }
+
     /** Releases the timed probe chunks: with the gate, or never in a run without any. */
     CompletableFuture<Void> timedGate() {
         return buildOnly ? new CompletableFuture<>() : gate;
@@ -236,7 +251,7 @@ public final class FlinkRun implements AutoCloseable {
     /** Counts result rows that arrived before the gate opened. */
     void primesAnswered(long rows) {
         long sum = primesAnswered.addAndGet(rows);
-        if (sum > primeRows * fanOut) {
+        if (sum > expectedPrimes()) {
             throw new IllegalStateException(
                     "More results than primes: primes="
                             + primeRows
@@ -245,10 +260,17 @@ public final class FlinkRun implements AutoCloseable {
                             + ", answers="
                             + sum);
         }
-        if (sum == primeRows * fanOut) {
+        if (sum == expectedPrimes() / PRIME_ROUNDS) {
+            tablesBuilt.complete(null);
+        }
+        if (sum == expectedPrimes()) {
             startNs = System.nanoTime();
             gate.complete(null);
         }
+    }
+
+    private long expectedPrimes() {
+        return PRIME_ROUNDS * primeRows * fanOut;
     }
 
     boolean isGateOpen() {

@@ -53,9 +53,11 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
     }
 
     static <T> TupleReader<T> probe(FlinkRun run, int subtask, RecordCutter<T> cutter) {
+        List<Chunk> primes = run.primes(subtask);
         List<Portion> portions =
                 List.of(
-                        new Portion(NOW, run.primes(subtask), () -> {}),
+                        new Portion(NOW, primes, () -> {}),
+                        new Portion(run.tablesBuilt(), primes, () -> {}),
                         new Portion(run.timedGate(), run.timed(subtask), () -> {}));
         return new TupleReader<>(cutter, portions, run.isEndless());
     }

@@ -79,8 +79,8 @@ final class ShmRingBench implements GpuBench {
             GpuRun run, GpuJoinEngine engine, RingWorkload workload, int chunkRows, Access access)
             throws Exception {
         // Copies take a core each; in place, a few threads read the headers of all rings.
-        int rings = Math.max(1, cores() / 2);
-        int threads = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() / 4);
+        int rings = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 5 / 8);
+        int threads = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 5 / 16);
         try (ShmRingReaders readers =
                 open(engine, workload, chunkRows, access, rings, threads, AT_FULL_RATE)) {
             readers.awaitRows(1);

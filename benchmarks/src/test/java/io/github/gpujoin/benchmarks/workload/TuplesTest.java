@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -52,6 +53,23 @@ class TuplesTest {
             }
         }
         return new JoinAnswer(count, sum);
+    }
+
+    @Test
+    void shouldCopyProbeTuplesAndPrimesToSlots() {
+        long openBefore = Region.openCount();
+        Tuples inSlots = tuples.inSlots(1);
+        List<Chunk> probe = inSlots.probe();
+        Chunk prime = inSlots.asProbe(tuples.build().get(0));
+
+        assertThat(probe).hasSameSizeAs(tuples.probe()).allMatch(chunk -> chunk.slot() != null);
+        for (int i = 0; i < probe.size(); i++) {
+            assertThat(probe.get(i).bytes()).isEqualTo(tuples.probe().get(i).bytes());
+        }
+        assertThat(prime.slot().region()).isSameAs(probe.get(0).slot().region());
+        assertThat(inSlots.asProbe(tuples.build().get(1)).slot()).isNull();
+        inSlots.close();
+        assertThat(Region.openCount()).isEqualTo(openBefore);
     }
 
     @Test
