@@ -211,7 +211,7 @@ final class ShmRingReaders implements AutoCloseable {
 
         @Override
         public boolean isVerified() {
-            return false;
+            return taken.isVerified();
         }
 
         @Override

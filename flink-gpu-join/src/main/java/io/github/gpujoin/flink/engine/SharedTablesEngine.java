@@ -88,6 +88,11 @@ final class SharedTablesEngine implements JoinEngine {
     // ------------------------------------------------------------------ build side
 
     @Override
+    public boolean verifiesSlots() {
+        return engine.verifiesSlots();
+    }
+
+    @Override
     public void submitBuild(int dimension, Chunk chunk) {
         if (!isSharing) {
             engine.submitBuild(dimension, chunk);

@@ -56,9 +56,10 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
         this.encodes = encodes;
     }
 
+    /** False, as {@link Chunk#isTransient() transient} chunks are overwritten. */
     @Override
     public boolean isImmutableType() {
-        return true;
+        return false;
     }
 
     @Override

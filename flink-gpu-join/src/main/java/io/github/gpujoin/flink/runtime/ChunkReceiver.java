@@ -238,9 +238,11 @@ final class ChunkReceiver implements AutoCloseable {
     }
 
     private static Chunk copied(Chunk chunk) {
-        Chunk copy = chunk.onHeap();
-        chunk.release();
-        return copy;
+        try {
+            return chunk.onHeap();
+        } finally {
+            chunk.release();
+        }
     }
 
     /** Bytes of payloads that the CPU copied out of rings. */

@@ -3,9 +3,12 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Set;
+import org.apache.flink.util.IOUtils;
 
 /**
  * The chunks in slots that this subtask uses, from their arrival until their results are emitted or
@@ -34,8 +37,10 @@ final class HeldChunks implements AutoCloseable {
 
     /** Releases all chunks. The engine must be closed, since it may still read them. */
     @Override
-    public void close() {
-        held.forEach(Chunk::release);
+    public void close() throws Exception {
+        List<AutoCloseable> releases = new ArrayList<>();
+        held.forEach(chunk -> releases.add(chunk::release));
         held.clear();
+        IOUtils.closeAll(releases);
     }
 }

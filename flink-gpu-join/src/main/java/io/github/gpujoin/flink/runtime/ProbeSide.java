@@ -347,7 +347,7 @@ final class ProbeSide implements ProbePath, AutoCloseable {
 
     /** Releases the slots of facts without results. The engine must be closed. */
     @Override
-    public void close() {
+    public void close() throws Exception {
         held.close();
     }
 

@@ -114,7 +114,12 @@ final class SubtaskInputs implements AutoCloseable {
     }
 
     private Chunk received(Chunk chunk, Chunk sent) {
-        arriving.check(chunk);
+        try {
+            arriving.check(chunk);
+        } catch (RuntimeException e) {
+            chunk.release();
+            throw e;
+        }
         rows.received(chunk, sent);
         return chunk;
     }

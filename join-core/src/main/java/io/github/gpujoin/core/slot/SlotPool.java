@@ -86,8 +86,11 @@ public final class SlotPool implements ChunkSlots, AutoCloseable {
 
     /** Ends acquisitions. A second call has no effect. */
     @Override
-    public synchronized void close() {
-        isClosed = true;
+    public void close() {
+        synchronized (this) {
+            isClosed = true;
+        }
+        // Waits for a device that reads the slots, which acquisitions must not.
         region.close();
     }
 

@@ -93,8 +93,15 @@ final class HostRegistrations {
                     e);
         }
         Registration registration = new Registration(region, address, deviceAddress);
+        try {
+            region.attach(registration);
+        } catch (RuntimeException e) {
+            if (deviceAddress != 0) {
+                lease.driver().unregisterHost(address);
+            }
+            throw e;
+        }
         registrations.put(region, registration);
-        region.attach(registration);
     }
 
     /** Returns whether the device no longer uses the memory. */

@@ -109,7 +109,7 @@ final class PackedResultBatch extends ResultBatch implements ResultFormat.Reader
     @Override
     public long matchedAddress(int dimension) {
         long address = super.matchedAddress(dimension);
-        if (!hasMatched[dimension]) {
+        if (layout().matchedOffset(dimension) >= 0 && !hasMatched[dimension]) {
             long mask = buffer + format.matchedOffset(dimension);
             long probeRows = probeRowAddress();
             for (int i = 0; i < rowCount(); i++) {

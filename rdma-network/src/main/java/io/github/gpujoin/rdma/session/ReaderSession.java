@@ -281,15 +281,18 @@ public final class ReaderSession implements AutoCloseable {
      * @param region that contains the slot
      * @param mayChange whether the transport may write to the slot although its writer has no
      *     credit, as a network can that delays or repeats writes
+     * @param isVerified whether the whole payload has arrived
      */
-    public record Taken(Region region, TakenPayload payload, boolean mayChange) {}
+    public record Taken(
+            Region region, TakenPayload payload, boolean mayChange, boolean isVerified) {}
 
     /**
      * Takes the payload that {@link #poll} found, in place. A lost connection revokes the memory,
      * so that no later connection writes to it.
      *
-     * @param verifies whether the slot's checksum is verified here; if not, the reader of the
-     *     payload verifies it
+     * @param verifies whether the slot's checksum is verified here in any case; if not, it is if
+     *     the slot {@link Taken#mayChange may change}, because no retransmission repairs a payload
+     *     that is taken
      * @return null if the slot is torn or the session fails here, as for {@link #copyTo}
      * @throws IllegalStateException unless {@link #poll} found a payload on this connection, in
      *     host memory
@@ -301,11 +304,12 @@ public final class ReaderSession implements AutoCloseable {
         }
         try {
             target.requireIntact();
-            if (verifies && ready.poll() != SlotState.READY) {
+            boolean mayChange = !(transport instanceof SharedTransport);
+            boolean isVerified = verifies || mayChange;
+            if (isVerified && ready.poll() != SlotState.READY) {
                 return null;
             }
-            boolean mayChange = !(transport instanceof SharedTransport);
-            return new Taken(target.region(), ready.take(), mayChange);
+            return new Taken(target.region(), ready.take(), mayChange, isVerified);
         } catch (TransportException e) {
             fail(e.getMessage(), e);
         } catch (InternalError e) {

@@ -119,7 +119,13 @@ public final class LocalExchange implements AutoCloseable {
         if (chunk == null
                 || !LocalExchangeTicket.isFor(arrived, edge, nextTicket)
                 || !LocalExchangeTicket.describes(arrived, chunk)) {
-            throw mismatch(arrived, chunk);
+            try {
+                throw mismatch(arrived, chunk);
+            } finally {
+                if (chunk != null) {
+                    chunk.release();
+                }
+            }
         }
         nextTicket++;
         return chunk;

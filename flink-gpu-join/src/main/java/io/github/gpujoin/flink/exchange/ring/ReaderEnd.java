@@ -116,25 +116,23 @@ final class ReaderEnd extends RingEnd {
         if (mayStay) {
             byte[] header = new byte[ChunkDescriptor.HEADER_BYTES];
             Memory.copy(null, session.payloadAddress(), header, Memory.BYTES, header.length);
-            if (!ChunkHeader.isEncoded(header)) {
-                return tryTake(ticket, access, header);
+            long checksum = Memory.getLong(header, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+            // A network may deliver the header of the chunk after that of its slot. Until then the
+            // header is that of an earlier chunk, and copying waits for the slot.
+            if (RingTicket.hasChecksum(ticket, checksum) && !ChunkHeader.isEncoded(header)) {
+                return tryTake(ticket, access, checksum);
             }
         }
         return tryCopy(ticket);
     }
 
     /** Leaves the payload in its slot, which the caller releases with the chunk. */
-    private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, byte[] header) {
-        boolean verifies = access == PayloadAccess.VERIFIED_IN_PLACE;
-        long checksum = Memory.getLong(header, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
-        if (!verifies && !RingTicket.hasChecksum(ticket, checksum)) {
-            return null; // not even the header has arrived
-        }
-        ReaderSession.Taken taken = session.take(verifies);
+    private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, long checksum) {
+        ReaderSession.Taken taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
         if (taken == null) {
             return null;
         }
-        RingSlot slot = new RingSlot(taken, verifies);
+        RingSlot slot = new RingSlot(taken);
         try {
             Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.payload().lengthBytes());
             if (!RingTicket.isOf(ticket, chunk, checksum)) {
@@ -168,17 +166,15 @@ final class ReaderEnd extends RingEnd {
     private final class RingSlot extends CountedSlot {
 
         private final ReaderSession.Taken taken;
-        private final boolean isVerified;
 
-        RingSlot(ReaderSession.Taken taken, boolean isVerified) {
+        RingSlot(ReaderSession.Taken taken) {
             super(taken.region(), taken.payload().address());
             this.taken = taken;
-            this.isVerified = isVerified;
         }
 
         @Override
         public boolean isVerified() {
-            return isVerified;
+            return taken.isVerified();
         }
 
         @Override

@@ -39,7 +39,10 @@ class RingsTest extends OpenRings {
         "shm,VERIFIED_IN_PLACE,4",
         "shm,IN_PLACE,5",
         "in-process,COPY,2",
-        "in-process,COPY,3"
+        "in-process,COPY,3",
+        "in-process,VERIFIED_IN_PLACE,6",
+        "in-process,IN_PLACE,7",
+        "in-process,IN_PLACE,8"
     })
     void shouldDeliverEachChunkOnceAndInOrderDespiteNetworkFaults(
             String transport, PayloadAccess access, long seed) throws Exception {
