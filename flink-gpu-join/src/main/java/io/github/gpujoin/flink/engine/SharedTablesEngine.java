@@ -88,11 +88,6 @@ final class SharedTablesEngine implements JoinEngine {
     // ------------------------------------------------------------------ build side
 
     @Override
-    public boolean verifiesSlots() {
-        return engine.verifiesSlots();
-    }
-
-    @Override
     public void submitBuild(int dimension, Chunk chunk) {
         if (!isSharing) {
             engine.submitBuild(dimension, chunk);
@@ -199,6 +194,11 @@ final class SharedTablesEngine implements JoinEngine {
     }
 
     // ------------------------------------------------------------------ probe side
+
+    @Override
+    public boolean verifiesSlots() {
+        return engine.verifiesSlots();
+    }
 
     @Override
     public JoinSpec spec() {

@@ -10,14 +10,10 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.slot.SlotPool;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,12 +41,12 @@ class ChunkPackOperatorTest {
                     Column.of("price", ColumnType.FLOAT64),
                     Column.nullable("note", ColumnType.STRING));
 
-    private static final ChunkSchema FIXED =
+    static final ChunkSchema FIXED =
             ChunkSchema.of(Column.of("id", ColumnType.INT32), Column.of("key", ColumnType.INT64));
 
     private ChunkPackOperator operator;
 
-    private static PackSpec packing(int chunkBytes) {
+    static PackSpec packing(int chunkBytes) {
         return PackSpec.unpartitioned(
                 "parts", ChunkDescriptor.FACTS, chunkBytes, Duration.ofMillis(100));
     }
@@ -67,16 +63,16 @@ class ChunkPackOperatorTest {
         return harness;
     }
 
-    private static TypeSerializer<Chunk> serializer(ChunkSchema schema) {
+    static TypeSerializer<Chunk> serializer(ChunkSchema schema) {
         return ChunkTypeInfo.of(schema).createSerializer(null);
     }
 
-    private static ChunkProjection all(ChunkSchema schema, String... keys) {
+    static ChunkProjection all(ChunkSchema schema, String... keys) {
         return ChunkProjection.of(
                 schema, schema.columns().stream().map(Column::name).toList(), Arrays.asList(keys));
     }
 
-    private static Chunk fixedChunk(int rows, int dimension, long sequence) {
+    static Chunk fixedChunk(int rows, int dimension, long sequence) {
         ChunkBuilder builder = new ChunkBuilder(FIXED, 1 << 20);
         for (int row = 0; row < rows; row++) {
             builder.putInt(0, row);
@@ -227,7 +223,7 @@ class ChunkPackOperatorTest {
         return rows;
     }
 
-    private static List<List<Object>> rows(List<Chunk> chunks, List<String> columns) {
+    static List<List<Object>> rows(List<Chunk> chunks, List<String> columns) {
         List<List<Object>> rows = new ArrayList<>();
         for (Chunk chunk : chunks) {
             ChunkCursor cursor = new ChunkCursor(chunk.schema());
@@ -263,60 +259,6 @@ class ChunkPackOperatorTest {
             assertThat(rows(out, List.of("id", "key")))
                     .containsExactlyInAnyOrderElementsOf(
                             rows(List.of(fixedChunk(5000, 0, 0)), List.of("id", "key")));
-        }
-    }
-
-    @ParameterizedTest(name = "{0} partitions, {1} filter")
-    @CsvSource({"0,none", "0,all", "0,some", "16,none", "16,all", "16,some"})
-    void shouldCopyAndReleaseChunksInSlotsThatItRepacks(int partitions, String filtered)
-            throws Exception {
-        PackSpec packing = packing(1 << 16);
-        packing = partitions == 0 ? packing : packing.partitionedBy(0, partitions);
-        ChunkProjection projection =
-                ChunkProjection.of(FIXED, List.of("key", "id"), List.of("key"));
-        Map<String, FilterFunction<RowView>> filters =
-                Map.of("all", row -> false, "some", row -> row.getLong("id") % 3 == 0);
-        List<Chunk> chunks = List.of(fixedChunk(500, 0, 0), fixedChunk(0, 0, 1));
-        assertThat(repackedFromSlots(projection, filters.get(filtered), packing, chunks))
-                .containsExactlyInAnyOrderElementsOf(
-                        rows(chunks, List.of("key", "id")).stream()
-                                .filter(
-                                        row ->
-                                                switch (filtered) {
-                                                    case "all" -> false;
-                                                    case "some" -> (long) row.get(1) % 3 == 0;
-                                                    default -> true;
-                                                })
-                                .toList());
-    }
-
-    @ParameterizedTest(name = "dimension {0}")
-    @ValueSource(ints = {ChunkDescriptor.FACTS, 4})
-    void shouldCopyAndReleaseChunksInSlotsThatGoThroughTheChannel(int dimension) throws Exception {
-        List<Chunk> chunks = List.of(fixedChunk(5, dimension, 77));
-        assertThat(repackedFromSlots(all(FIXED, "key"), null, packing(1 << 16), chunks))
-                .isEqualTo(rows(chunks, List.of("key", "id")));
-    }
-
-    /** Sends chunks in slots, and returns the rows that are emitted once all slots are free. */
-    private List<List<Object>> repackedFromSlots(
-            ChunkProjection projection,
-            FilterFunction<RowView> filter,
-            PackSpec packing,
-            List<Chunk> chunks)
-            throws Exception {
-        try (SlotPool pool = new SlotPool(Allocator.unlimited(), chunks.size(), 1 << 16);
-                var harness = open(projection, filter, packing)) {
-            for (Chunk chunk : chunks) {
-                byte[] bytes = chunk.bytes();
-                ChunkSlot slot = pool.tryAcquire(bytes.length);
-                Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
-                Chunk inSlot = Chunk.inSlot(chunk.schema(), slot, bytes.length);
-                harness.processElement(new StreamRecord<>(inSlot));
-            }
-            harness.endInput();
-            assertThat(pool.freeCount()).isEqualTo(chunks.size());
-            return rows(harness.extractOutputValues(), List.of("key", "id"));
         }
     }
 
