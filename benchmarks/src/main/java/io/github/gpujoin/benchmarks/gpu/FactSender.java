@@ -57,7 +57,8 @@ final class FactSender {
                 }
                 byte[] chunk = facts.get(next);
                 stamp(chunk, intervalNs == 0 ? nowNs : dueNs);
-                if (session.tryWrite(chunk, Memory.BYTES, chunk.length)) {
+                long sum = ChunkChecksum.wordSum(chunk, Memory.BYTES);
+                if (session.tryWrite(chunk, Memory.BYTES, chunk.length, sum)) {
                     next = (next + 1) % facts.size();
                     dueNs += intervalNs;
                 }

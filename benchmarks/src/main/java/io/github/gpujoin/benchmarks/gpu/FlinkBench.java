@@ -30,6 +30,10 @@ final class FlinkBench implements GpuBench {
 
     private static final int LOG2_BUILD_ROWS = 20;
     private static final int LOG2_PROBE_ROWS = 28;
+
+    /** Of all facts, so that a run takes a second or more, and its start and end weigh little. */
+    private static final int REPETITIONS = 8;
+
     private static final int TUPLE_BYTES = 16;
     private static final long SEED = 6;
 
@@ -70,7 +74,8 @@ final class FlinkBench implements GpuBench {
     }
 
     private static Tuples tuples(GpuRun run, KeyDomain keys) {
-        return Tuples.generate(run.rows(LOG2_BUILD_ROWS), run.rows(LOG2_PROBE_ROWS), keys, SEED);
+        return Tuples.generate(run.rows(LOG2_BUILD_ROWS), run.rows(LOG2_PROBE_ROWS), keys, SEED)
+                .repeated(REPETITIONS);
     }
 
     private static List<Figure> measure(

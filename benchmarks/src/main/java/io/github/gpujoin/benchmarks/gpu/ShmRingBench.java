@@ -28,7 +28,7 @@ final class ShmRingBench implements GpuBench {
     private static final int LOG2_BUILD_ROWS = 27;
     private static final int[] CHUNK_ROWS = {RingBench.CHUNK_ROWS, RingBench.LARGE_CHUNK_ROWS};
     private static final int ENGINE_SLOTS = 64;
-    private static final int RING_SLOTS = 32;
+    private static final int RING_SLOTS = 16;
     private static final int LATENCY_CHUNKS_PER_SECOND = 2_000;
     private static final int AT_FULL_RATE = 0;
     private static final long WARM_UP_NS = 1_000_000_000L;
@@ -79,8 +79,8 @@ final class ShmRingBench implements GpuBench {
             GpuRun run, GpuJoinEngine engine, RingWorkload workload, int chunkRows, Access access)
             throws Exception {
         // Copies take a core each; in place, a few threads read the headers of all rings.
-        int rings = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 5 / 8);
-        int threads = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 5 / 16);
+        int rings = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 3 / 8);
+        int threads = Math.max(1, access == Access.COPIED ? cores() / 2 : cores() * 3 / 16);
         try (ShmRingReaders readers =
                 open(engine, workload, chunkRows, access, rings, threads, AT_FULL_RATE)) {
             readers.awaitRows(1);

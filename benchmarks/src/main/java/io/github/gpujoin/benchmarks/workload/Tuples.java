@@ -12,6 +12,7 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.SlotPool;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
@@ -39,8 +40,12 @@ public final class Tuples implements AutoCloseable {
     private static final long PAYLOAD_MASK = 0x7FFF_FFFFL;
 
     private final List<Chunk> build;
-    private final List<Chunk> probe;
-    private final List<JoinAnswer> answers;
+
+    /** Without repetitions. */
+    private final List<Chunk> distinctProbe;
+
+    private final List<JoinAnswer> distinctAnswers;
+    private final int repetitions;
 
     /** Null if the probe tuples are on the heap. */
     private final @Nullable SlotPool slots;
@@ -49,13 +54,15 @@ public final class Tuples implements AutoCloseable {
 
     private Tuples(
             List<Chunk> build,
-            List<Chunk> probe,
-            List<JoinAnswer> answers,
+            List<Chunk> distinctProbe,
+            List<JoinAnswer> distinctAnswers,
+            int repetitions,
             @Nullable SlotPool slots) {
         this.slots = slots;
         this.build = List.copyOf(build);
-        this.probe = List.copyOf(probe);
-        this.answers = List.copyOf(answers);
+        this.distinctProbe = List.copyOf(distinctProbe);
+        this.distinctAnswers = List.copyOf(distinctAnswers);
+        this.repetitions = repetitions;
     }
 
     /**
@@ -84,7 +91,7 @@ public final class Tuples implements AutoCloseable {
         List<Chunk> probe = new ArrayList<>();
         List<JoinAnswer> answers = new ArrayList<>();
         drawProbes(buildRows, probeRows, domain, salt, random, probe, answers);
-        return new Tuples(build, probe, answers, null);
+        return new Tuples(build, probe, answers, 1, null);
     }
 
     private static void drawProbes(
@@ -111,28 +118,43 @@ public final class Tuples implements AutoCloseable {
     }
 
     /**
+     * Returns the same tuples, with all probe tuples that often in turn. Both share their chunks.
+     *
+     * @param repetitions at least 1
+     */
+    public Tuples repeated(int repetitions) {
+        if (repetitions < 1 || slots != null) {
+            throw new IllegalArgumentException(
+                    "Only tuples on the heap are repeated, at least once: repetitions="
+                            + repetitions);
+        }
+        return new Tuples(build, distinctProbe, distinctAnswers, repetitions, null);
+    }
+
+    /**
      * Returns the same tuples with the probe tuples in slots, as a source would write them that
      * knows the slots of its join. Close the result, after all joins that read it.
      *
      * @param primes count of chunks that {@link #asProbe} makes at once, in slots too
      */
     public Tuples inSlots(int primes) {
-        int slotBytes = probe.stream().mapToInt(Chunk::lengthBytes).max().orElseThrow();
-        SlotPool pool = new SlotPool(Allocator.unlimited(), probe.size() + primes, slotBytes);
+        int slotBytes = distinctProbe.stream().mapToInt(Chunk::lengthBytes).max().orElseThrow();
+        SlotPool pool =
+                new SlotPool(Allocator.unlimited(), distinctProbe.size() + primes, slotBytes);
         List<Chunk> inSlots = new ArrayList<>();
-        for (Chunk chunk : probe) {
+        for (Chunk chunk : distinctProbe) {
             byte[] bytes = chunk.bytes();
             ChunkSlot slot = Objects.requireNonNull(pool.tryAcquire(bytes.length));
             Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
             inSlots.add(Chunk.inSlot(chunk.schema(), slot, bytes.length));
         }
-        return new Tuples(build, inSlots, answers, pool);
+        return new Tuples(build, inSlots, distinctAnswers, repetitions, pool);
     }
 
     /** Frees the slots of the probe tuples, if they are in any. */
     @Override
     public void close() {
-        probe.forEach(Chunk::release);
+        distinctProbe.forEach(Chunk::release);
         primes.forEach(Chunk::release);
         if (slots != null) {
             slots.close();
@@ -144,18 +166,24 @@ public final class Tuples implements AutoCloseable {
     }
 
     public List<Chunk> probe() {
-        return probe;
+        return repeated(distinctProbe);
+    }
+
+    private <T> List<T> repeated(List<T> once) {
+        return Collections.nCopies(repetitions, once).stream().flatMap(List::stream).toList();
     }
 
     /** Leading probe chunks with at least that many rows in sum, or all there are. */
     public List<Chunk> probe(long rows) {
+        List<Chunk> probe = probe();
         long before = (rows - 1) / CHUNK_ROWS; // chunks before the one of the last row
         return before >= probe.size() ? probe : probe.subList(0, (int) before + 1);
     }
 
     /** The answer for the leading {@code chunks} probe chunks. */
     public JoinAnswer expected(int chunks) {
-        return answers.subList(0, chunks).stream().reduce(JoinAnswer.NOTHING, JoinAnswer::plus);
+        return repeated(distinctAnswers).subList(0, chunks).stream()
+                .reduce(JoinAnswer.NOTHING, JoinAnswer::plus);
     }
 
     public long buildRows() {

@@ -56,6 +56,15 @@ class TuplesTest {
     }
 
     @Test
+    void shouldRepeatProbeTuplesAndTheirAnswers() {
+        int chunks = tuples.probe().size();
+        Tuples twice = tuples.repeated(2);
+        assertThat(twice.probe()).hasSize(2 * chunks).startsWith(tuples.probe().get(0));
+        assertThat(twice.expected(2 * chunks))
+                .isEqualTo(tuples.expected(chunks).plus(tuples.expected(chunks)));
+    }
+
+    @Test
     void shouldCopyProbeTuplesAndPrimesToSlots() {
         long openBefore = Region.openCount();
         Tuples inSlots = tuples.inSlots(1);

@@ -3,21 +3,22 @@
 package io.github.gpujoin.core.layout;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.WordSum;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Checksum of a chunk: a sum of 64-bit words, each mixed with its position. Threads can add parts
- * of the sum in any order, and a word at a wrong position changes the sum.
- *
- * <p>It detects torn and stale data, not attacks. Source: the per-batch checksum of Thostrup et
- * al., "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2.
+ * Checksum of a chunk: the {@link WordSum} of its words from position 1, with 0 in place of the
+ * checksum itself.
  */
 public final class ChunkChecksum {
 
     /** Marks a chunk whose checksum is not computed yet. */
     static final long NONE = 0;
 
-    private static final long STEP = 0x9E3779B97F4A7C15L;
-    private static final long SPREAD = 0xD6E8FEB86659FD93L;
+    /** Number of words before the checksum, which is at the next position. */
+    private static final int WORDS_BEFORE = ChunkDescriptor.CHECKSUM_OFFSET / 8;
+
+    private static final int OWN_POSITION = WORDS_BEFORE + 1;
 
     private ChunkChecksum() {}
 
@@ -27,31 +28,23 @@ public final class ChunkChecksum {
      * @param base byte array, or null for native memory, as in {@link Memory}
      * @param lengthBytes length of the whole chunk: at least a header, a multiple of 8
      */
-    public static long of(Object base, long offset, int lengthBytes) {
-        // The compiler unrolls two counted loops without a branch. They skip the checksum field,
-        // which another thread may be writing.
-        int own = ChunkDescriptor.CHECKSUM_OFFSET / 8;
-        return mix(0, (own + 1) * STEP)
-                + sumOf(base, offset, 0, own)
-                + sumOf(base, offset, own + 1, lengthBytes >>> 3);
-    }
-
-    private static long sumOf(Object base, long offset, int fromWord, int toWord) {
-        long sum = 0;
-        long position = (fromWord + 1) * STEP;
-        for (int i = fromWord; i < toWord; i++, position += STEP) {
-            sum += mix(Memory.getLong(base, offset + 8L * i), position);
-        }
-        return sum;
+    public static long of(@Nullable Object base, long offset, int lengthBytes) {
+        // Two sums, which skip the checksum field: another thread may be writing it.
+        return WordSum.ofWord(0, OWN_POSITION)
+                + WordSum.of(base, offset, WORDS_BEFORE, 1)
+                + WordSum.of(
+                        base,
+                        offset + 8L * OWN_POSITION,
+                        (lengthBytes >>> 3) - OWN_POSITION,
+                        OWN_POSITION + 1);
     }
 
     /**
-     * Returns the contribution of one word.
-     *
-     * @param position number of the word, from 1, times {@code STEP}
+     * Returns the {@link WordSum} of all words of a chunk, the checksum among them, which must be
+     * correct. Reads the checksum alone.
      */
-    static long mix(long word, long position) {
-        long mixed = (word ^ position) * SPREAD;
-        return mixed ^ (mixed >>> 32);
+    public static long wordSum(@Nullable Object base, long offset) {
+        long checksum = Memory.getLong(base, offset + ChunkDescriptor.CHECKSUM_OFFSET);
+        return checksum - WordSum.ofWord(0, OWN_POSITION) + WordSum.ofWord(checksum, OWN_POSITION);
     }
 }

@@ -10,6 +10,7 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.RESERVED_OFFSET;
 import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.WordSum;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,6 +52,40 @@ public final class RingWriter {
      * @return false if there is no credit: no slot is free until the next acknowledgement
      */
     public boolean tryWrite(@Nullable Object payloadBase, long payloadOffset, int lengthBytes) {
+        requireFits(lengthBytes);
+        // From the caller's bytes: a peer that shares the ring could modify the slot.
+        return credits() > 0
+                && tryWrite(
+                        payloadBase,
+                        payloadOffset,
+                        lengthBytes,
+                        WordSum.of(payloadBase, payloadOffset, lengthBytes >>> 3, 1));
+    }
+
+    /**
+     * Does the same for a payload whose sum is known, which saves a pass over it.
+     *
+     * @param payloadSum {@link WordSum} of the payload from position 1; if it is wrong, no reader
+     *     ever finds the slot whole
+     */
+    public boolean tryWrite(
+            @Nullable Object payloadBase, long payloadOffset, int lengthBytes, long payloadSum) {
+        requireFits(lengthBytes);
+        if (credits() == 0) {
+            return false;
+        }
+        long sequence = writtenSequence + 1;
+        long slot = offset + geometry.slotOffset(sequence);
+        // Plain stores: the reader does not read a slot between its release and its new sequence.
+        Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
+        long checksum = SlotChecksum.of(sequence, epoch, lengthBytes, payloadSum);
+        publish(base, slot, sequence, epoch, lengthBytes, checksum);
+        lengthsBytes[slotIndex(sequence)] = lengthBytes;
+        writtenSequence = sequence;
+        return true;
+    }
+
+    private void requireFits(int lengthBytes) {
         if (lengthBytes < 8
                 || lengthBytes % 8 != 0
                 || lengthBytes > geometry.payloadCapacityBytes()) {
@@ -60,19 +95,6 @@ public final class RingWriter {
                             + ", capacityBytes="
                             + geometry.payloadCapacityBytes());
         }
-        if (credits() == 0) {
-            return false;
-        }
-        long sequence = writtenSequence + 1;
-        long slot = offset + geometry.slotOffset(sequence);
-        // Plain stores: the reader does not read a slot between its release and its new sequence.
-        Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
-        // From the caller's bytes: a peer that shares the ring could modify the slot.
-        long checksum = SlotChecksum.of(sequence, epoch, payloadBase, payloadOffset, lengthBytes);
-        publish(base, slot, sequence, epoch, lengthBytes, checksum);
-        lengthsBytes[slotIndex(sequence)] = lengthBytes;
-        writtenSequence = sequence;
-        return true;
     }
 
     /**

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.layout.testing.ChunkSamples;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.region.WordSum;
 import java.nio.ByteBuffer;
 import java.util.Random;
 import org.junit.jupiter.api.RepeatedTest;
@@ -47,6 +48,14 @@ class ChunkChecksumTest {
             assertThat(ChunkChecksum.of(null, region.address(), bytes.length))
                     .isEqualTo(checksum(bytes));
         }
+    }
+
+    @Test
+    void shouldYieldTheSumOfAllWordsWithoutReadingThem() {
+        byte[] bytes = randomBytes(4, 512);
+        ChunkSamples.littleEndian(bytes).putLong(ChunkDescriptor.CHECKSUM_OFFSET, checksum(bytes));
+        assertThat(ChunkChecksum.wordSum(bytes, Memory.BYTES))
+                .isEqualTo(WordSum.of(bytes, Memory.BYTES, bytes.length / 8, 1));
     }
 
     @Test

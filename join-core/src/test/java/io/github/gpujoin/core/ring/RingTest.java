@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.region.WordSum;
 import io.github.gpujoin.core.ring.testing.StressPayload;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -73,6 +74,24 @@ class RingTest {
         assertThat(write(writer, new byte[8])).isFalse();
         writer.acknowledge(1);
         assertThat(write(writer, new byte[8])).isTrue();
+    }
+
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldPublishTheSameSlotIfTheSumIsKnown(long seed) {
+        byte[] payload = payload(new Random(seed), GEOMETRY.payloadCapacityBytes());
+        byte[] other = new byte[ring.length];
+        long sum = WordSum.of(payload, Memory.BYTES, payload.length / 8, 1);
+        RingWriter knowing = new RingWriter(other, Memory.BYTES, GEOMETRY, EPOCH);
+        assertThat(knowing.tryWrite(payload, Memory.BYTES, payload.length, sum)).isTrue();
+        assertThat(write(writer, payload)).isTrue();
+        assertThat(other).isEqualTo(ring);
+    }
+
+    @Test
+    void shouldFindASlotWithAWrongSumTorn() {
+        assertThat(writer.tryWrite(new byte[8], Memory.BYTES, 8, 1)).isTrue();
+        assertThat(reader.poll()).isEqualTo(SlotState.TORN);
     }
 
     @ParameterizedTest(name = "{0} bytes")

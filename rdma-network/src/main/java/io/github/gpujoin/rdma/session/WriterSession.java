@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.security.SecureRandom;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,12 +101,26 @@ public final class WriterSession implements AutoCloseable {
      * @throws IllegalArgumentException if the length is out of range
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes) {
+        return tryWrite(ring -> ring.tryWrite(base, offset, lengthBytes));
+    }
+
+    /**
+     * Does the same for a payload whose sum is known, which saves a pass over it.
+     *
+     * @param payloadSum {@link io.github.gpujoin.core.region.WordSum} from position 1; if it is
+     *     wrong, the reader requests retransmissions until it fails
+     */
+    public boolean tryWrite(Object base, long offset, int lengthBytes, long payloadSum) {
+        return tryWrite(ring -> ring.tryWrite(base, offset, lengthBytes, payloadSum));
+    }
+
+    private boolean tryWrite(Predicate<RingWriter> write) {
         if (buffer == null || state == WriterState.FAILED) {
             return false;
         }
         try {
             buffer.requireIntact();
-            return buffer.ring().tryWrite(base, offset, lengthBytes);
+            return write.test(buffer.ring());
         } catch (TransportException e) {
             fail(e.getMessage(), e);
         } catch (InternalError e) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.WriterSession;
@@ -74,7 +75,8 @@ final class WriterEnd extends RingEnd {
             if (!session.isConnected()) {
                 return NOT_SENT;
             }
-            boolean written = session.tryWrite(chunk, Memory.BYTES, chunk.length);
+            long sum = ChunkChecksum.wordSum(chunk, Memory.BYTES);
+            boolean written = session.tryWrite(chunk, Memory.BYTES, chunk.length, sum);
             long sequence = written ? session.writtenSequence() : NOT_SENT;
             step(System.nanoTime());
             checkNotFailed();
