@@ -112,8 +112,8 @@ final class ChunkReceiver implements AutoCloseable {
 
     private static long exchangeBytes(Optional<OneToOneEdge> edge, RingOptions options) {
         return edge.isPresent()
-                ? SlotPool.lengthBytes(EXCHANGE_SLOTS, options.payloadBytes())
-                        + Region.ALIGNMENT_BYTES
+                ? Region.allocatedBytes(
+                        SlotPool.lengthBytes(EXCHANGE_SLOTS, options.payloadBytes()))
                 : 0;
     }
 
