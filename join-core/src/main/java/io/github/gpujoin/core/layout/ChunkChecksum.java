@@ -3,6 +3,9 @@
 package io.github.gpujoin.core.layout;
 
 import io.github.gpujoin.core.region.Memory;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Checksum of a chunk: a sum of 64-bit words, each mixed with its position. Threads can add parts
@@ -15,6 +18,9 @@ public final class ChunkChecksum {
 
     /** Marks a chunk whose checksum is not computed yet. */
     static final long NONE = 0;
+
+    /** Longest wait for the bytes of a slot, which a network writes within microseconds. */
+    private static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final long STEP = 0x9E3779B97F4A7C15L;
     private static final long SPREAD = 0xD6E8FEB86659FD93L;
@@ -34,6 +40,37 @@ public final class ChunkChecksum {
         return mix(0, (own + 1) * STEP)
                 + sumOf(base, offset, 0, own)
                 + sumOf(base, offset, own + 1, lengthBytes >>> 3);
+    }
+
+    /**
+     * Checks the checksum of a chunk.
+     *
+     * @throws ChunkFormatException if it is wrong
+     */
+    static void require(@Nullable Object base, long offset, int lengthBytes) {
+        long expected = expected(base, offset);
+        long actual = of(base, offset, lengthBytes);
+        ChunkHeader.require(
+                expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
+    }
+
+    /**
+     * Like {@link #require}, for native memory in which bytes may still arrive: waits at most 100
+     * ms.
+     */
+    static void requireArrived(long address, int lengthBytes) {
+        long startNs = System.nanoTime();
+        while (expected(null, address) != of(null, address, lengthBytes)) {
+            if (System.nanoTime() - startNs > MAX_WAIT_NS) {
+                require(null, address, lengthBytes);
+            }
+            Thread.onSpinWait();
+            VarHandle.acquireFence(); // the next iteration reads memory anew
+        }
+    }
+
+    private static long expected(@Nullable Object base, long offset) {
+        return Memory.getLong(base, offset + ChunkDescriptor.CHECKSUM_OFFSET);
     }
 
     private static long sumOf(Object base, long offset, int fromWord, int toWord) {
