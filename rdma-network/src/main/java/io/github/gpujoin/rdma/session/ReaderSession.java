@@ -186,7 +186,7 @@ public final class ReaderSession implements AutoCloseable {
         long announced = link.receiveProgress(nowNs);
         checkAnnouncedSlot(announced, nowNs);
         int batch = Math.max(1, geometry.slotCount() / CREDIT_BATCHES);
-        link.sendProgress(window.releasedSequence(), batch, nowNs);
+        link.sendProgress(window.releasedSequence(), window.takenSequence(), batch, nowNs);
     }
 
     /** Drops the connection if an announced slot is lost or torn: the next epoch resends it. */
