@@ -250,6 +250,16 @@ final class ChunkReceiver implements AutoCloseable {
         return rings.map(RingReceiver::payloadBytesCopied).orElse(0L);
     }
 
+    /** Slots of rings for which writers of facts have no credit. */
+    int heldSlots() {
+        return rings.map(RingReceiver::heldSlots).orElse(0);
+    }
+
+    /** Whether the rings of facts have room for more than what is in use. */
+    boolean hasRoom() {
+        return rings.isEmpty() || rings.get().hasRoom();
+    }
+
     @Override
     public void close() throws Exception {
         IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), exchangeMemory, ringMemory);

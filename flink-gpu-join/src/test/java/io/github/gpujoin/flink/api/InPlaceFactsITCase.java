@@ -8,6 +8,7 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.Collection;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.api.common.accumulators.LongCounter;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
@@ -78,6 +79,7 @@ class InPlaceFactsITCase {
         if (partitioned) {
             assertThat(count(job, "chunksThroughRings")).isPositive();
             assertThat(sum(job, "ringBytes")).isPositive();
+            assertThat(sum(job, "heldSlots")).isZero();
         } else {
             assertThat(count(job, "chunksExchangedLocally")).isPositive();
             assertThat(sum(job, "exchangeBytes")).isPositive();
@@ -88,8 +90,8 @@ class InPlaceFactsITCase {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.TRANSPORT, transport);
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
-        // Half of them may be read in place at once.
-        config.set(GpuJoinOptions.RING_SLOTS, 32);
+        // Fewer than the engine has chunks in flight.
+        config.set(GpuJoinOptions.RING_SLOTS, 4);
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(PARALLELISM);
         StarJoin.of(numbers(env, FACTS).map(new AwaitTables()))
@@ -104,7 +106,8 @@ class InPlaceFactsITCase {
                         })
                 .uid("in-place-" + transport)
                 .toRows()
-                .filter(new Count())
+                .rebalance()
+                .filter(new SlowCount())
                 .sinkTo(new DiscardingSink<>());
         return env.executeAsync();
     }
@@ -164,8 +167,8 @@ class InPlaceFactsITCase {
         }
     }
 
-    /** Counts results, and drops them. */
-    private static final class Count extends RichFilterFunction<Row> {
+    /** Counts results, and drops them, so slowly that the join waits for room in its output. */
+    private static final class SlowCount extends RichFilterFunction<Row> {
 
         private static final long serialVersionUID = 1L;
 
@@ -179,6 +182,9 @@ class InPlaceFactsITCase {
         @Override
         public boolean filter(Row row) {
             results.add(1);
+            if (results.getLocalValue() % 1000 == 0) {
+                LockSupport.parkNanos(5_000_000);
+            }
             return false;
         }
     }

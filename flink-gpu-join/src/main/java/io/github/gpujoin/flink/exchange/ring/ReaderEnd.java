@@ -26,6 +26,7 @@ final class ReaderEnd extends RingEnd {
     private final int maxHeldSlots;
     private final long maxWaitNs;
     private volatile long payloadBytesCopied;
+    private volatile int heldSlots;
 
     /**
      * @param session which this end closes
@@ -41,6 +42,19 @@ final class ReaderEnd extends RingEnd {
     /** Returns the bytes of payloads that the CPU copied out of the ring. */
     long payloadBytesCopied() {
         return payloadBytesCopied;
+    }
+
+    /**
+     * Returns the number of slots for which the writer has no credit: chunks that are read in
+     * place, and those copied behind one of them, since credit is returned in order.
+     */
+    int heldSlots() {
+        return heldSlots;
+    }
+
+    /** Whether the next chunk may be read in place. */
+    boolean hasRoom() {
+        return heldSlots < maxHeldSlots || heldSlots == 0;
     }
 
     /**
@@ -132,6 +146,7 @@ final class ReaderEnd extends RingEnd {
         if (taken == null) {
             return null;
         }
+        heldSlots = session.heldCount();
         RingSlot slot = new RingSlot(taken);
         try {
             Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.payload().lengthBytes());
@@ -159,6 +174,7 @@ final class ReaderEnd extends RingEnd {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();
+        heldSlots = session.heldCount();
         return chunk;
     }
 
@@ -183,6 +199,7 @@ final class ReaderEnd extends RingEnd {
             try {
                 session.release(taken);
             } finally {
+                heldSlots = session.heldCount();
                 lock.unlock();
             }
         }
