@@ -52,7 +52,7 @@ final class FaultSchedule implements AutoCloseable {
     private long nowNs;
 
     /** A payload in its slot, which holds a retained region, and its content when it was taken. */
-    private record Held(ReaderSession.Taken taken, byte[] content) {}
+    private record Held(TakenSlot taken, byte[] content) {}
 
     FaultSchedule(long seed, FaultyNetwork.Opener opener) throws Exception {
         this.seed = seed;
@@ -193,7 +193,7 @@ final class FaultSchedule implements AutoCloseable {
     }
 
     private byte @Nullable [] taken() {
-        ReaderSession.Taken taken = reader.take(true);
+        TakenSlot taken = reader.take(true);
         if (taken == null) {
             return null;
         }
@@ -203,9 +203,9 @@ final class FaultSchedule implements AutoCloseable {
         return content;
     }
 
-    private static byte[] content(ReaderSession.Taken taken) {
-        byte[] content = new byte[taken.payload().lengthBytes()];
-        Memory.copy(null, taken.payload().address(), content, Memory.BYTES, content.length);
+    private static byte[] content(TakenSlot taken) {
+        byte[] content = new byte[taken.lengthBytes()];
+        Memory.copy(null, taken.address(), content, Memory.BYTES, content.length);
         return content;
     }
 
@@ -213,7 +213,7 @@ final class FaultSchedule implements AutoCloseable {
     private void release(Held payload) {
         boolean isUnchanged = Arrays.equals(content(payload.taken()), payload.content());
         try {
-            reader.release(payload.taken());
+            payload.taken().release();
             assertThat(isUnchanged).isTrue();
         } catch (IllegalStateException e) {
             assertThat(e).hasMessageContaining("Slot was overwritten while it was read");

@@ -46,7 +46,7 @@ class SessionTest extends SessionScenario {
         write(writer, 2);
         run(3);
         assertThat(reader.poll()).isTrue();
-        ReaderSession.Taken first = reader.take(true);
+        TakenSlot first = reader.take(true);
         run(100);
         assertThat(writer.isDrained()).as("one payload is not taken").isFalse();
         assertThat(read()).isEqualTo(2);
@@ -58,8 +58,8 @@ class SessionTest extends SessionScenario {
         writer.close();
         run(20);
         assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
-        assertThat(Memory.getLong(first.payload().address())).isEqualTo(1);
-        reader.release(first);
+        assertThat(Memory.getLong(first.address())).isEqualTo(1);
+        first.release();
         assertThat(reader.releasedSequence()).isEqualTo(2);
     }
 

@@ -10,6 +10,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
+import io.github.gpujoin.rdma.session.TakenSlot;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -142,14 +143,14 @@ final class ReaderEnd extends RingEnd {
 
     /** Leaves the payload in its slot, which the caller releases with the chunk. */
     private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, long checksum) {
-        ReaderSession.Taken taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
+        TakenSlot taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
         if (taken == null) {
             return null;
         }
         heldSlots = session.heldCount();
         RingSlot slot = new RingSlot(taken);
         try {
-            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.payload().lengthBytes());
+            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.lengthBytes());
             if (!RingTicket.isOf(ticket, chunk, checksum)) {
                 throw mismatch("Chunk of a ring does not match its ticket", ticket);
             }
@@ -181,10 +182,10 @@ final class ReaderEnd extends RingEnd {
     /** A slot of the ring whose chunk is read in place. Its release is the writer's credit. */
     private final class RingSlot extends CountedSlot {
 
-        private final ReaderSession.Taken taken;
+        private final TakenSlot taken;
 
-        RingSlot(ReaderSession.Taken taken) {
-            super(taken.region(), taken.payload().address());
+        RingSlot(TakenSlot taken) {
+            super(taken.region(), taken.address());
             this.taken = taken;
         }
 
@@ -197,7 +198,7 @@ final class ReaderEnd extends RingEnd {
         protected void released() {
             lock.lock();
             try {
-                session.release(taken);
+                taken.release();
             } finally {
                 heldSlots = session.heldCount();
                 lock.unlock();
