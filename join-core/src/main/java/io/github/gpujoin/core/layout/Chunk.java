@@ -223,6 +223,9 @@ public final class Chunk {
         if (slot != null && !slot.isVerified()) {
             ChunkChecksum.require(copy, Memory.BYTES, copy.length);
         }
+        if (slot != null) {
+            slot.requireIntact();
+        }
         return copy;
     }
 

@@ -68,9 +68,20 @@ public final class TakenSlot {
      *     have read wrong values
      */
     public void release() {
-        boolean isIntact = isIntact();
-        payload.release();
-        if (!isIntact) {
+        try {
+            requireIntact();
+        } finally {
+            payload.release();
+        }
+    }
+
+    /**
+     * Checks that a reader has read the payload of the writer.
+     *
+     * @throws IllegalStateException if the network has overwritten the slot
+     */
+    public void requireIntact() {
+        if (mayChange && !payload.isIntact()) {
             throw new IllegalStateException(
                     "Slot was overwritten while it was read: channel="
                             + channel
@@ -80,9 +91,5 @@ public final class TakenSlot {
                             + payload.sequence()
                             + ". The job restarts.");
         }
-    }
-
-    private boolean isIntact() {
-        return !mayChange || payload.isIntact();
     }
 }

@@ -195,6 +195,11 @@ final class ReaderEnd extends RingEnd {
         }
 
         @Override
+        public void requireIntact() {
+            taken.requireIntact();
+        }
+
+        @Override
         protected void released() {
             lock.lock();
             try {

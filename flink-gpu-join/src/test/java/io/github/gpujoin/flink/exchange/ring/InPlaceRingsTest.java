@@ -4,8 +4,10 @@ package io.github.gpujoin.flink.exchange.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.io.IOException;
@@ -61,6 +63,23 @@ class InPlaceRingsTest extends OpenRings {
         assertThat(RingFixture.number(chunk)).isEqualTo(7);
         chunk.release();
         assertThat(Region.openCount()).isEqualTo(openBefore);
+    }
+
+    /** A snapshot with a copy might be complete before the release detects the write. */
+    @Test
+    void shouldNotCopyASlotThatANetworkHasOverwritten() throws Exception {
+        RingReceiver receiver = receiver("in-process", 0);
+        RingSender sender = sender("in-process", 0, 0);
+        Chunk ticket = sender.send(RingFixture.chunk(0, 7));
+        Chunk chunk = receiver.received(ticket, PayloadAccess.VERIFIED_IN_PLACE, () -> false);
+        assertThat(chunk.slot()).isNotNull();
+        assertThat(RingFixture.number(chunk.onHeap())).isEqualTo(7);
+        Memory.putLong(chunk.columnStart(0), 8);
+        assertThatIllegalStateException()
+                .isThrownBy(chunk::bytes)
+                .withMessageContaining("Slot was overwritten while it was read: channel=");
+        Memory.putLong(chunk.columnStart(0), 7);
+        chunk.release();
     }
 
     @Test
