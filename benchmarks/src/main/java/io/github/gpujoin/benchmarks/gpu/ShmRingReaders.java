@@ -10,6 +10,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
 import io.github.gpujoin.rdma.session.ReaderSession;
+import io.github.gpujoin.rdma.session.TakenSlot;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,13 +166,11 @@ final class ShmRingReaders implements AutoCloseable {
         }
 
         private @Nullable Chunk take(ReaderSession ring) {
-            ReaderSession.Taken taken = ring.take(false);
+            TakenSlot taken = ring.take(false);
             return taken == null
                     ? null
                     : Chunk.inSlot(
-                            engine.spec().factSchema(),
-                            new RingSlot(ring, taken),
-                            taken.payload().lengthBytes());
+                            engine.spec().factSchema(), new RingSlot(taken), taken.lengthBytes());
         }
 
         private @Nullable Chunk copy(ReaderSession ring) {
@@ -200,12 +199,10 @@ final class ShmRingReaders implements AutoCloseable {
     /** A slot that the thread of its ring takes and releases. */
     private static final class RingSlot extends CountedSlot {
 
-        private final ReaderSession ring;
-        private final ReaderSession.Taken taken;
+        private final TakenSlot taken;
 
-        RingSlot(ReaderSession ring, ReaderSession.Taken taken) {
-            super(taken.region(), taken.payload().address());
-            this.ring = ring;
+        RingSlot(TakenSlot taken) {
+            super(taken.region(), taken.address());
             this.taken = taken;
         }
 
@@ -216,7 +213,7 @@ final class ShmRingReaders implements AutoCloseable {
 
         @Override
         protected void released() {
-            ring.release(taken);
+            taken.release();
         }
     }
 }

@@ -136,15 +136,18 @@ public final class JoinMetrics {
      * @param ringBytes managed memory of the rings
      * @param exchangeBytes managed memory of the slots of local exchange
      * @param ringBytesCopied bytes that the CPU copied out of rings
+     * @param heldSlots slots of rings for which writers have no credit
      * @param engine which may copy facts for a GPU
      */
     public void slots(
             long ringBytes,
             long exchangeBytes,
             Supplier<Long> ringBytesCopied,
+            Supplier<Integer> heldSlots,
             EngineStatus engine) {
         gauge("ringBytes", () -> ringBytes);
         gauge("exchangeBytes", () -> exchangeBytes);
+        gauge("heldSlots", heldSlots);
         gauge(
                 "payloadBytesCopied",
                 () -> {

@@ -112,8 +112,8 @@ final class ChunkReceiver implements AutoCloseable {
 
     private static long exchangeBytes(Optional<OneToOneEdge> edge, RingOptions options) {
         return edge.isPresent()
-                ? SlotPool.lengthBytes(EXCHANGE_SLOTS, options.payloadBytes())
-                        + Region.ALIGNMENT_BYTES
+                ? Region.allocatedBytes(
+                        SlotPool.lengthBytes(EXCHANGE_SLOTS, options.payloadBytes()))
                 : 0;
     }
 
@@ -248,6 +248,16 @@ final class ChunkReceiver implements AutoCloseable {
     /** Bytes of payloads that the CPU copied out of rings. */
     long payloadBytesCopied() {
         return rings.map(RingReceiver::payloadBytesCopied).orElse(0L);
+    }
+
+    /** Slots of rings for which writers of facts have no credit. */
+    int heldSlots() {
+        return rings.map(RingReceiver::heldSlots).orElse(0);
+    }
+
+    /** Whether the rings of facts have room for more than what is in use. */
+    boolean hasRoom() {
+        return rings.isEmpty() || rings.get().hasRoom();
     }
 
     @Override

@@ -12,7 +12,9 @@ import java.util.function.BooleanSupplier;
  * Decides whether facts are read, joined, or written to the state for a barrier.
  *
  * <p>Up to {@value #MAX_WAITING_BYTES} bytes of facts wait in state. Beyond that, processing a
- * chunk lasts until one of them is joined, which is the backpressure of a slow output.
+ * chunk lasts until one of them is joined, which is the backpressure of a slow output. It also
+ * lasts until at most half of a ring is in use: a chunk that is copied behind one that is read in
+ * place returns no credit to the writer.
  *
  * <p>A barrier must not wait for that. From {@value #MAX_WAIT_MS} ms after the announcement of a
  * checkpoint, facts before its barrier go to the state without a wait. The limit of these facts
@@ -37,6 +39,7 @@ final class ProbeBackpressure {
     private static final int CHANNEL_BYTES = 2 << 20;
 
     private final ProbeLog log;
+    private final BooleanSupplier ringsHaveRoom;
     private final BooleanSupplier barrierIsDue;
     private final OutputRoom output;
     private final InputHold senders;
@@ -52,6 +55,7 @@ final class ProbeBackpressure {
 
     /**
      * @param log of the facts that wait
+     * @param ringsHaveRoom whether at most half of each ring of facts is in use
      * @param barrierIsDue whether a checkpoint began {@value #MAX_WAIT_MS} ms ago or earlier whose
      *     barrier has not arrived
      * @param senders of facts, which pause while too many wait
@@ -60,12 +64,14 @@ final class ProbeBackpressure {
      */
     ProbeBackpressure(
             ProbeLog log,
+            BooleanSupplier ringsHaveRoom,
             BooleanSupplier barrierIsDue,
             OutputRoom output,
             InputHold senders,
             int channels,
             int receivers) {
         this.log = log;
+        this.ringsHaveRoom = ringsHaveRoom;
         this.barrierIsDue = barrierIsDue;
         this.output = output;
         this.senders = senders;
@@ -90,7 +96,7 @@ final class ProbeBackpressure {
 
     /** Whether more facts may be read. */
     boolean hasRoom() {
-        return log.queuedBytes() <= MAX_WAITING_BYTES;
+        return log.queuedBytes() <= MAX_WAITING_BYTES && ringsHaveRoom.getAsBoolean();
     }
 
     /** Pauses the senders while too many facts wait, and resumes them afterwards. */

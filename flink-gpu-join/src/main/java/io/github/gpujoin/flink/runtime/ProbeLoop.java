@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
+import io.github.gpujoin.flink.exchange.ring.SlotFaults;
 import io.github.gpujoin.flink.metrics.StageTimes;
 import io.github.gpujoin.flink.state.ProbeLog;
 import java.util.List;
@@ -87,8 +88,9 @@ final class ProbeLoop {
     // ------------------------------------------------------------------ work
 
     /** Submits a probe, unless other probes wait in state. */
-    boolean trySubmit(InFlightProbe probe) {
-        return log.isEmpty() && engine.submitProbe(probe.chunk(), probe.firstRow());
+    boolean trySubmit(InFlightProbe probe) throws Exception {
+        return log.isEmpty()
+                && SlotFaults.orFail(() -> engine.submitProbe(probe.chunk(), probe.firstRow()));
     }
 
     boolean hasWork() {
@@ -113,9 +115,12 @@ final class ProbeLoop {
      * @param maxMs approximate limit in ms
      */
     void work(long maxMs) throws Exception {
-        if (!backpressure.awaitOutput()) {
-            return;
+        if (backpressure.awaitOutput()) {
+            SlotFaults.orFail(() -> join(maxMs));
         }
+    }
+
+    private void join(long maxMs) throws Exception {
         long startNs = System.nanoTime();
         long deadlineNs = startNs + TimeUnit.MILLISECONDS.toNanos(maxMs);
         boolean progresses = true;
@@ -167,8 +172,11 @@ final class ProbeLoop {
     void flush() throws Exception {
         if (isJoining()) {
             long startNs = System.nanoTime();
-            emitInFlight(startNs + TimeUnit.MILLISECONDS.toNanos(ProbePath.MAIL_MS));
-            pump.beforeBarrier();
+            SlotFaults.orFail(
+                    () -> {
+                        emitInFlight(startNs + TimeUnit.MILLISECONDS.toNanos(ProbePath.MAIL_MS));
+                        pump.beforeBarrier();
+                    });
             times.addSince(StageTimes.Stage.JOIN, startNs);
         }
     }
@@ -204,7 +212,7 @@ final class ProbeLoop {
             return;
         }
         while (isEngineBusy()) {
-            pump.emitNext();
+            SlotFaults.orFail(pump::emitNext);
             checkNotCancelled.run();
         }
         pump.flushEmitter();

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
+import io.github.gpujoin.flink.exchange.ring.SlotFaults;
 import io.github.gpujoin.flink.metrics.StageTimes;
 import io.github.gpujoin.flink.runtime.expiry.FactExpiry;
 import io.github.gpujoin.flink.state.PartitionDivider;
@@ -133,12 +134,16 @@ final class ProbeSide implements ProbePath, AutoCloseable {
     @Override
     public void accept(Chunk chunk) throws Exception {
         held.hold(chunk);
+        SlotFaults.orFail(() -> acceptHeld(chunk));
+        postMail();
+    }
+
+    private void acceptHeld(Chunk chunk) throws Exception {
         if (chunk.hasManyPartitions()) {
             acceptMany(chunk);
         } else if (submit(chunk)) {
             awaitRoom();
         }
-        postMail();
     }
 
     private void acceptMany(Chunk chunk) throws Exception {
@@ -315,7 +320,7 @@ final class ProbeSide implements ProbePath, AutoCloseable {
     public void snapshot() throws Exception {
         divideCollected();
         if (loop.isJoining()) {
-            log.snapshotInFlight(divided(loop.inFlight()));
+            SlotFaults.orFail(() -> log.snapshotInFlight(divided(loop.inFlight())));
         }
         unmatched.snapshot();
     }

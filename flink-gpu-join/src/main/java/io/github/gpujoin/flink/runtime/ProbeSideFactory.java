@@ -64,6 +64,7 @@ final class ProbeSideFactory<OUT> {
     private ProbeBackpressure backpressure() {
         return new ProbeBackpressure(
                 state.probeLog(),
+                inputs::ringsHaveRoom,
                 () -> inputs.checkpoints().isAnnounced(ProbeBackpressure.MAX_WAIT_MS),
                 new OutputRoom(subtask.environment()),
                 inputs.senders(),

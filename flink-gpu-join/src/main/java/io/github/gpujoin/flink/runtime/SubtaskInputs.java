@@ -83,12 +83,21 @@ final class SubtaskInputs implements AutoCloseable {
     /** Registers the memory of rings and slots, and what the CPU copied out of them. */
     void register(JoinMetrics metrics, EngineStatus engine) {
         metrics.slots(
-                chunks.ringBytes(), chunks.exchangeBytes(), chunks::payloadBytesCopied, engine);
+                chunks.ringBytes(),
+                chunks.exchangeBytes(),
+                chunks::payloadBytesCopied,
+                chunks::heldSlots,
+                engine);
     }
 
     /** Number of channels of facts. */
     int factChannelCount() {
         return chunks.factSenders().size();
+    }
+
+    /** Whether the rings of facts have room for more than what is in use. */
+    boolean ringsHaveRoom() {
+        return chunks.hasRoom();
     }
 
     InputHold senders() {

@@ -75,7 +75,7 @@ public final class SharedChunk implements AutoCloseable {
     }
 
     private static Region allocate(int lengthBytes, MemoryReservations memory) {
-        long reservedBytes = lengthBytes + Region.ALIGNMENT_BYTES;
+        long reservedBytes = Region.allocatedBytes(lengthBytes);
         memory.reserve(reservedBytes);
         try {
             return Region.allocate(lengthBytes, () -> memory.release(reservedBytes));

@@ -66,7 +66,7 @@ public final class Chunk {
      */
     public static Chunk wrap(ChunkSchema schema, byte[] bytes) {
         Chunk chunk = unverified(schema, bytes);
-        requireChecksum(bytes, Memory.BYTES, bytes.length);
+        ChunkChecksum.require(bytes, Memory.BYTES, bytes.length);
         return chunk;
     }
 
@@ -101,13 +101,6 @@ public final class Chunk {
         ChunkHeader header = ChunkHeader.read(schema, null, address, lengthBytes);
         int[] offsets = ChunkExtents.check(schema, header, null, address);
         return new Chunk(schema, null, address, header, offsets, slot, false);
-    }
-
-    private static void requireChecksum(byte @Nullable [] base, long start, int lengthBytes) {
-        long expected = Memory.getLong(base, start + CHECKSUM_OFFSET);
-        long actual = ChunkChecksum.of(base, start, lengthBytes);
-        ChunkHeader.require(
-                expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
     }
 
     public ChunkSchema schema() {
@@ -174,14 +167,14 @@ public final class Chunk {
     }
 
     /**
-     * Verifies the checksum of a chunk in a slot whose bytes may not have arrived; has no effect on
-     * other chunks.
+     * Verifies the checksum of a chunk in a slot whose bytes may not have arrived, and waits at
+     * most 100 ms for them; has no effect on other chunks.
      *
      * @throws ChunkFormatException if the checksum is wrong
      */
     public void verify() {
         if (slot != null && !slot.isVerified()) {
-            requireChecksum(null, start, lengthBytes());
+            ChunkChecksum.requireArrived(start, lengthBytes());
         }
     }
 
@@ -224,10 +217,14 @@ public final class Chunk {
     }
 
     private byte[] copy() {
+        verify();
         byte[] copy = new byte[lengthBytes()];
         Memory.copy(array, start, copy, Memory.BYTES, copy.length);
         if (slot != null && !slot.isVerified()) {
-            requireChecksum(copy, Memory.BYTES, copy.length);
+            ChunkChecksum.require(copy, Memory.BYTES, copy.length);
+        }
+        if (slot != null) {
+            slot.requireIntact();
         }
         return copy;
     }

@@ -4,6 +4,8 @@ package io.github.gpujoin.core.layout;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.WordSum;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +16,9 @@ public final class ChunkChecksum {
 
     /** Marks a chunk whose checksum is not computed yet. */
     static final long NONE = 0;
+
+    /** Longest wait for the bytes of a slot, which a network writes within microseconds. */
+    private static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** Number of words before the checksum, which is at the next position. */
     private static final int WORDS_BEFORE = ChunkDescriptor.CHECKSUM_OFFSET / 8;
@@ -37,6 +42,37 @@ public final class ChunkChecksum {
                         offset + 8L * OWN_POSITION,
                         (lengthBytes >>> 3) - OWN_POSITION,
                         OWN_POSITION + 1);
+    }
+
+    /**
+     * Checks the checksum of a chunk.
+     *
+     * @throws ChunkFormatException if it is wrong
+     */
+    static void require(@Nullable Object base, long offset, int lengthBytes) {
+        long expected = expected(base, offset);
+        long actual = of(base, offset, lengthBytes);
+        ChunkHeader.require(
+                expected == actual, "Chunk checksum does not match its bytes", "checksum", actual);
+    }
+
+    /**
+     * Like {@link #require}, for native memory in which bytes may still arrive: waits at most 100
+     * ms.
+     */
+    static void requireArrived(long address, int lengthBytes) {
+        long startNs = System.nanoTime();
+        while (expected(null, address) != of(null, address, lengthBytes)) {
+            if (System.nanoTime() - startNs > MAX_WAIT_NS) {
+                require(null, address, lengthBytes);
+            }
+            Thread.onSpinWait();
+            VarHandle.acquireFence(); // the next iteration reads memory anew
+        }
+    }
+
+    private static long expected(@Nullable Object base, long offset) {
+        return Memory.getLong(base, offset + ChunkDescriptor.CHECKSUM_OFFSET);
     }
 
     /**

@@ -29,6 +29,14 @@ public interface ChunkSlot {
     boolean isVerified();
 
     /**
+     * Checks, behind a read, that it read what the writer published. Only a network overwrites a
+     * slot that has a user, with a write that it delayed or repeated.
+     *
+     * @throws IllegalStateException if the slot was overwritten
+     */
+    default void requireIntact() {}
+
+    /**
      * Adds a user.
      *
      * @throws IllegalStateException if the slot has no user

@@ -60,7 +60,7 @@ public final class MemoryAccount {
     }
 
     private Region allocateReserved(long lengthBytes, MemoryReservations reservations) {
-        long reservedBytes = lengthBytes + Region.ALIGNMENT_BYTES;
+        long reservedBytes = Region.allocatedBytes(lengthBytes);
         reservations.reserve(reservedBytes);
         Region region;
         try {

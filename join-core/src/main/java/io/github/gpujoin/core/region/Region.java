@@ -16,14 +16,18 @@ import org.jspecify.annotations.Nullable;
  * Off-heap memory with one owner, who closes it. All others only use addresses in it.
  *
  * <p>The address is aligned to {@value #ALIGNMENT_BYTES} bytes: a cache line, and twice the
- * smallest memory transaction of a GPU. {@link #openCount()} and {@link #openBytes()} cover the
- * whole process, so that tests can detect leaks. A second close has no effect. Addresses are
- * invalid after the close, except for holders that {@linkplain #retain retained} the memory.
- * Thread-safe.
+ * smallest memory transaction of a GPU. A region of at least one page starts a page, so that no two
+ * of them share a page, which a device could register only once. {@link #openCount()} and {@link
+ * #openBytes()} cover the whole process, so that tests can detect leaks. A second close has no
+ * effect. Addresses are invalid after the close, except for holders that {@linkplain #retain
+ * retained} the memory. Thread-safe.
  */
 public final class Region implements AutoCloseable {
 
     public static final int ALIGNMENT_BYTES = 64;
+
+    /** Bytes of a page of memory. */
+    public static final int PAGE_BYTES = 4096;
 
     private static final AtomicLong OPEN_COUNT = new AtomicLong();
     private static final AtomicLong OPEN_BYTES = new AtomicLong();
@@ -72,14 +76,24 @@ public final class Region implements AutoCloseable {
         return allocate(lengthBytes, () -> {});
     }
 
+    /** Returns the bytes that a region of this length takes, alignment included. */
+    public static long allocatedBytes(long lengthBytes) {
+        return lengthBytes + alignmentBytes(lengthBytes);
+    }
+
+    private static int alignmentBytes(long lengthBytes) {
+        return lengthBytes < PAGE_BYTES ? ALIGNMENT_BYTES : PAGE_BYTES;
+    }
+
     /**
      * Like {@link #allocate(long)}.
      *
      * @param released runs after the memory was freed
      */
     public static Region allocate(long lengthBytes, Runnable released) {
-        long allocation = Memory.allocate(lengthBytes + ALIGNMENT_BYTES);
-        long address = (allocation + ALIGNMENT_BYTES - 1) & -ALIGNMENT_BYTES;
+        long allocation = Memory.allocate(allocatedBytes(lengthBytes));
+        long alignmentBytes = alignmentBytes(lengthBytes);
+        long address = (allocation + alignmentBytes - 1) & -alignmentBytes;
         return new Region(
                 address,
                 lengthBytes,

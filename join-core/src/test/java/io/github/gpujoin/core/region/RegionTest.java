@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -51,6 +53,23 @@ class RegionTest {
                 Memory.putByte(null, region.address() + i, (byte) i);
             }
         }
+    }
+
+    @Test
+    void shouldShareNoPageOfLargeRegions() {
+        List<Region> regions = new ArrayList<>();
+        Set<Long> pages = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            Region region = Region.allocate(Region.PAGE_BYTES + 100 * i);
+            regions.add(region);
+            long last = region.address() + region.lengthBytes() - 1;
+            for (long page = region.address() / Region.PAGE_BYTES;
+                    page <= last / Region.PAGE_BYTES;
+                    page++) {
+                assertThat(pages.add(page)).as("region=" + i).isTrue();
+            }
+        }
+        regions.forEach(Region::close);
     }
 
     @Test

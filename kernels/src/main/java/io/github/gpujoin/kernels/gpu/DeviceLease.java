@@ -375,24 +375,34 @@ final class DeviceLease {
         }
     }
 
-    /** Frees the device. A lost device is abandoned, because the driver might never return. */
+    /**
+     * Frees the device, all of it if a part fails. A lost device is abandoned, because the driver
+     * might never return.
+     */
     private synchronized void close() {
-        if (isLost()) {
-            registrations.abandon();
-            buffers.abandon();
-        } else {
+        boolean wasLost = isLost();
+        try {
+            if (wasLost) {
+                registrations.abandon();
+                buffers.abandon();
+            } else {
+                free();
+            }
+        } finally {
+            if (claim != null && wasLost) {
+                claim.keepAsLost();
+            } else if (claim != null) {
+                claim.release();
+            }
+        }
+    }
+
+    private void free() {
+        try (driver) {
             registrations.close();
             synchronized (controlLock) {
                 controlFreed = true;
                 buffers.close();
-            }
-            driver.close();
-        }
-        if (claim != null) {
-            if (isLost()) {
-                claim.keepAsLost();
-            } else {
-                claim.release();
             }
         }
     }

@@ -439,6 +439,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             }
             buffers.abandon();
         } finally {
+            if (pipe != null) {
+                pipe.releaseChunks();
+            }
             lease.release();
         }
     }

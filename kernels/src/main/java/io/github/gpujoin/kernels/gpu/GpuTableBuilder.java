@@ -85,11 +85,12 @@ final class GpuTableBuilder implements AutoCloseable {
             long positionsAddress =
                     positions.device(rowCount * PlanDescriptor.GROUP_POSITION_BYTES);
             long largest = findGroups(groups, positionsAddress);
-            if (largest == 1 || largest > MAX_CHAINED_ROWS) {
+            boolean isUnique = largest <= 1; // 0 without rows
+            if (isUnique || largest > MAX_CHAINED_ROWS) {
                 GpuTable grouped = withRows(groups);
                 run("gpujoin_group_write", grouped, runs, rowCount, positionsAddress);
                 slots.moveTo(owner);
-                return largest == 1 ? withRanges(grouped) : grouped;
+                return isUnique ? withRanges(grouped) : grouped;
             }
         }
         GpuTable chained = withRows(emptyTable(TableKind.CHAINED, owner));

@@ -22,6 +22,8 @@ final class HostRegistrations {
     /** A device that does not stop keeps its memory. */
     private static final long DETACH_TIMEOUT_NS = 30_000_000_000L;
 
+    private static final String STAY_PINNED = "Slots stay pinned, because the GPU failed.";
+
     private final DeviceLease lease;
 
     /** By identity. */
@@ -37,6 +39,9 @@ final class HostRegistrations {
 
         /** 0 if the device cannot read the region. */
         private final long deviceAddress;
+
+        /** Whether the device kept the region when it was closed, so that it is never freed. */
+        private boolean isStuck;
 
         Registration(Region region, long address, long deviceAddress) {
             this.region = region;
@@ -114,29 +119,40 @@ final class HostRegistrations {
         }
         try {
             // Within the lease's lock, so that the device is not closed meanwhile.
-            lease.whileStopped(DETACH_TIMEOUT_NS, () -> remove(registration));
-            return true;
+            boolean[] isRemoved = new boolean[1];
+            lease.whileStopped(DETACH_TIMEOUT_NS, () -> isRemoved[0] = remove(registration));
+            return isRemoved[0];
         } catch (GpuUnavailableException e) {
-            LOG.warn("Slots stay pinned, because the GPU failed.", e);
+            LOG.warn(STAY_PINNED, e);
             return false;
         }
     }
 
     private synchronized boolean remove(Registration registration) {
-        boolean isRegistered = registrations.remove(registration.region) != null;
-        if (isRegistered && registration.deviceAddress != 0) {
-            lease.driver().unregisterHost(registration.address);
+        if (registrations.remove(registration.region) != null) {
+            unregisterHost(registration);
         }
-        return true;
+        return !registration.isStuck;
     }
 
-    /** Unregisters everything. The kernel has ended. */
+    private void unregisterHost(Registration registration) {
+        if (registration.deviceAddress != 0) {
+            lease.driver().unregisterHost(registration.address);
+        }
+    }
+
+    /**
+     * Unregisters everything. The kernel has ended. A region that the device keeps stays pinned.
+     */
     synchronized void close() {
         isClosed = true;
         for (Registration registration : registrations.values()) {
-            registration.region.detach(registration);
-            if (registration.deviceAddress != 0) {
-                lease.driver().unregisterHost(registration.address);
+            try {
+                unregisterHost(registration);
+                registration.region.detach(registration);
+            } catch (GpuUnavailableException e) {
+                registration.isStuck = true;
+                LOG.warn(STAY_PINNED, e);
             }
         }
         registrations.clear();

@@ -73,6 +73,9 @@ final class SegmentPipe {
         long ticket = NOT_POSTED;
         long nextTicket = NOT_POSTED;
 
+        /** Whether this segment is a user of the chunk's slot, which the kernel reads. */
+        private boolean usesChunk;
+
         Segment(
                 Chunk chunk,
                 int firstRow,
@@ -88,6 +91,18 @@ final class SegmentPipe {
             this.sequence = sequence;
             this.lengthBytes = lengthBytes;
             this.inPlace = inPlace;
+            if (inPlace != null) {
+                chunk.retain();
+                usesChunk = true;
+            }
+        }
+
+        /** Releases the chunk, which the kernel no longer reads. */
+        void releaseChunk() {
+            if (usesChunk) {
+                usesChunk = false;
+                chunk.release();
+            }
         }
 
         /** Returns the epoch in the header that the kernel reads. */
@@ -179,7 +194,7 @@ final class SegmentPipe {
      *
      * @param firstRow a multiple of {@link #RANGE_ROWS}
      * @param rowCount all rows if the slot of the chunk is not verified
-     * @param deviceAddress of the chunk, which stays where it is until its last batch is released
+     * @param deviceAddress of the chunk, whose slot this pipe retains until the last step ended
      */
     void addInPlace(Chunk chunk, int firstRow, int rowCount, long deviceAddress) {
         int readRows = chunk.slot().isVerified() ? rowCount : 0;
@@ -312,6 +327,7 @@ final class SegmentPipe {
                         head.firstRow + head.completedRows);
         if (head.completedRows == head.rowCount) {
             head.ticket = NOT_POSTED;
+            head.releaseChunk();
             isHeadEmitted = true;
         } else {
             advance(head);
@@ -391,6 +407,13 @@ final class SegmentPipe {
             segment.ticket = NOT_POSTED;
             segment.nextTicket = NOT_POSTED;
         }
+    }
+
+    /**
+     * Releases all chunks. No step uses them, or the device is lost, and then keeps their memory.
+     */
+    void releaseChunks() {
+        inFlight.forEach(Segment::releaseChunk);
     }
 
     private void awaitStep(int slot, int buffer, long ticket) {

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,6 +103,23 @@ class DeviceLeaseTest {
             thread.join();
         }
         assertThat(driver.serveLaunches()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldFreeTheDeviceThatDoesNotUnregisterMemory() {
+        RefusingDriver keeping = new RefusingDriver();
+        DeviceLease closed = new DeviceLease(keeping, GpuOptions.defaults());
+        List<Region> regions = List.of(Region.allocate(4096), Region.allocate(4096));
+        for (Region region : regions) {
+            closed.registrations().deviceAddress(region, region.address(), TIMEOUT_NS);
+        }
+        keeping.keepRegistrations();
+        closed.release();
+        assertThat(keeping.isClosed()).isTrue();
+        assertThat(keeping.pinnedBytes() + keeping.deviceBytes()).isZero();
+        // Their memory stays allocated, since the device may still use it.
+        regions.forEach(Region::close);
+        assertThat(keeping.registeredCount()).isEqualTo(2);
     }
 
     private static void await(CountDownLatch latch) {

@@ -84,6 +84,10 @@ class InPlaceChunksTest {
 
     private void requireAnswer(Chunk chunk) {
         assertThat(engine.submitProbe(chunk, 0)).isTrue();
+        requireResults(chunk);
+    }
+
+    private void requireResults(Chunk chunk) {
         int rows = 0;
         while (engine.inFlightCount() > 0) {
             ResultBatch batch = engine.poll();
@@ -106,6 +110,23 @@ class InPlaceChunksTest {
         }
         assertThat(engine.payloadBytesCopied()).isZero();
         assertThat(engine.verifiesSlots()).isTrue();
+    }
+
+    @Test
+    void shouldUseASlotUntilTheKernelHasReadIt() {
+        Chunk chunk = InSlots.copyOf(facts(3 * SEGMENT_ROWS), true);
+        assertThat(engine.submitProbe(chunk, 0)).isTrue();
+        chunk.release();
+        requireResults(chunk);
+    }
+
+    @Test
+    void shouldReleaseTheSlotsOfUnreadResultsWhenItCloses() {
+        Chunk chunk = InSlots.copyOf(facts(ROWS), true);
+        assertThat(engine.submitProbe(chunk, 0)).isTrue();
+        chunk.release();
+        engine.close();
+        assertThatThrownBy(chunk::retain).hasMessageContaining("Slot is used after its last user");
     }
 
     @Test

@@ -22,6 +22,7 @@ import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -124,6 +125,22 @@ class PackedResultsTest {
         GpuTable unique = table(side, kind, PayloadRange.UNKNOWN);
         assertThat(PackedResults.supports(spec, List.of(unique))).isTrue();
         assertThat(PackedResults.supports(counted, List.of(unique))).isFalse();
+    }
+
+    @Test
+    void shouldPackIfADimensionWithAWideRowIsEmpty() throws Exception {
+        Column[] payloads = new Column[4];
+        Arrays.setAll(payloads, i -> Column.of("p" + i, ColumnType.INT64));
+        JoinSpec spec = new JoinSpec(FACTS, List.of(dimension(JoinKind.LEFT, payloads)));
+        try (HostDevice device = HostDevice.open(GpuOptions.defaults());
+                GpuJoinEngine engine = (GpuJoinEngine) device.create(spec)) {
+            engine.finishBuild();
+            assertThat(engine.tableKinds()).containsExactly(TableKind.GROUPED);
+            EngineRun run = new EngineRun(engine);
+            run.submit(facts(100, new Random(1)), 0);
+            run.drain();
+            assertThat(run.results().get(0)).hasSize(100);
+        }
     }
 
     @ParameterizedTest(name = "seed={0}")

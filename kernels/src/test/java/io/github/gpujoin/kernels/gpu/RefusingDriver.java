@@ -53,6 +53,7 @@ final class RefusingDriver implements CudaDriver {
     private int serveLaunches;
     private int allocationsLeft = Integer.MAX_VALUE;
     private boolean refusesRegistrations;
+    private boolean keepsRegistrations;
     private boolean lost;
     private Kernel kernel = Kernel.OBEDIENT;
     private long control;
@@ -69,6 +70,11 @@ final class RefusingDriver implements CudaDriver {
 
     void refuseRegistrations() {
         refusesRegistrations = true;
+    }
+
+    /** Fails to unregister memory from now on. */
+    void keepRegistrations() {
+        keepsRegistrations = true;
     }
 
     void loseDevice() {
@@ -211,7 +217,7 @@ final class RefusingDriver implements CudaDriver {
     @Override
     public void unregisterHost(long address) {
         requireDevice();
-        if (!registered.remove(address)) {
+        if (keepsRegistrations || !registered.remove(address)) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST, "memory is not registered: address=" + address);
         }

@@ -33,7 +33,7 @@ import java.util.UUID;
  *  4 Accept    int64 epoch | int64 releasedSequence | int32 slotCount | int32 slotBytes |
  *              uint16 length | descriptor | mac 32
  *  5 Refuse    uint8 reason
- *  6 Progress  int64 epoch | int64 sequence
+ *  6 Progress  int64 epoch | int64 sequence | int64 takenSequence
  *  7 Bye
  * </pre>
  *
@@ -45,7 +45,7 @@ final class ControlCodec {
     /** "GJS1". */
     static final int MAGIC = 0x31534A47;
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
     static final int MAX_BODY_BYTES = 512;
     static final int LENGTH_BYTES = 4;
 
@@ -82,7 +82,8 @@ final class ControlCodec {
         } else if (message instanceof Refuse refuse) {
             out.put(REFUSE).put(refuse.reason().code());
         } else if (message instanceof Progress progress) {
-            out.put(PROGRESS).putLong(progress.epoch()).putLong(progress.sequence());
+            out.put(PROGRESS).putLong(progress.epoch());
+            out.putLong(progress.sequence()).putLong(progress.takenSequence());
         } else {
             out.put(BYE);
         }
@@ -182,12 +183,19 @@ final class ControlCodec {
     }
 
     private static Progress progress(ByteBuffer in) throws ProtocolException {
-        need(in, 16);
+        need(in, 24);
         long epoch = in.getLong();
         long sequence = in.getLong();
+        long taken = in.getLong();
         require(epoch >= 1, "Epoch is not positive: epoch=" + epoch);
         require(sequence >= 0, "Negative sequence: sequence=" + sequence);
-        return new Progress(epoch, sequence);
+        require(
+                taken >= sequence,
+                "Slot is released that was not taken: sequence="
+                        + sequence
+                        + ", takenSequence="
+                        + taken);
+        return new Progress(epoch, sequence, taken);
     }
 
     private static Nonce nonce(ByteBuffer in) throws ProtocolException {

@@ -15,7 +15,7 @@ import java.util.UUID;
  *                                                 &lt;-------  Challenge(nonce, mac)   or Refuse
  *     Proof(mac)                                  -------&gt;
  *                                                 &lt;-------  Accept(epoch, ring, mac)  or Refuse
- *     Progress(epoch, written) ...                &lt;------&gt;  Progress(epoch, released) ...
+ *     Progress(epoch, arrived) ...                &lt;------&gt;  Progress(epoch, released, taken) ...
  *     Bye                                         &lt;------&gt;  Bye
  * </pre>
  */
@@ -45,10 +45,14 @@ public sealed interface ControlMessage {
     record Refuse(Refusal reason) implements ControlMessage {}
 
     /**
-     * Heartbeat and progress of either side. From the writer: all slots up to this sequence have
-     * arrived. From the reader: all slots up to it are released, which is credit for as many.
+     * Heartbeat and progress of either side.
+     *
+     * @param sequence from the writer: all slots up to this one have arrived; from the reader: all
+     *     slots up to it are released, which is credit for as many
+     * @param takenSequence from the reader: the last slot that it has copied or reads in place,
+     *     whose payload it does not need from the writer again; from the writer, the sequence
      */
-    record Progress(long epoch, long sequence) implements ControlMessage {}
+    record Progress(long epoch, long sequence, long takenSequence) implements ControlMessage {}
 
     /** Either side: ends the session without a failure. */
     record Bye() implements ControlMessage {}

@@ -19,6 +19,7 @@ final class OpenLink implements AutoCloseable {
     private long lastReceivedNs;
     private long lastSentNs;
     private long receivedSequence;
+    private long receivedTakenSequence;
     private long sentSequence;
 
     OpenLink(
@@ -33,6 +34,7 @@ final class OpenLink implements AutoCloseable {
         this.lastReceivedNs = nowNs;
         this.lastSentNs = nowNs;
         this.receivedSequence = releasedSequence;
+        this.receivedTakenSequence = releasedSequence;
         this.sentSequence = releasedSequence;
     }
 
@@ -51,7 +53,8 @@ final class OpenLink implements AutoCloseable {
             }
             if (!(message instanceof Progress progress)
                     || progress.epoch() != epoch
-                    || progress.sequence() < receivedSequence) {
+                    || progress.sequence() < receivedSequence
+                    || progress.takenSequence() < receivedTakenSequence) {
                 throw new ProtocolException(
                         "Unexpected message in an open session: epoch="
                                 + epoch
@@ -61,6 +64,7 @@ final class OpenLink implements AutoCloseable {
                                 + message);
             }
             receivedSequence = progress.sequence();
+            receivedTakenSequence = progress.takenSequence();
         }
         if (nowNs - lastReceivedNs > options.peerTimeoutNs()) {
             throw new IOException(
@@ -72,12 +76,17 @@ final class OpenLink implements AutoCloseable {
         return receivedSequence;
     }
 
-    /** Sends the sequence once it has grown by a batch, and as a heartbeat. */
-    void sendProgress(long sequence, int batch, long nowNs) {
+    /** Returns the last sequence that the peer reported as taken. */
+    long receivedTakenSequence() {
+        return receivedTakenSequence;
+    }
+
+    /** Sends both sequences once the first has grown by a batch, and as a heartbeat. */
+    void sendProgress(long sequence, long takenSequence, int batch, long nowNs) {
         if (sequence - sentSequence >= batch
                 || nowNs - lastSentNs >= options.heartbeatIntervalNs()) {
             try {
-                link.send(new Progress(epoch, sequence));
+                link.send(new Progress(epoch, sequence, takenSequence));
             } catch (IOException e) {
                 // Receiving reports the reason: earlier messages of the peer come first.
                 return;

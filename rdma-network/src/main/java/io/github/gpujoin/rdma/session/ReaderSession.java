@@ -2,19 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.session;
 
-import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.ring.ReadWindow;
 import io.github.gpujoin.core.ring.RingException;
 import io.github.gpujoin.core.ring.RingGeometry;
-import io.github.gpujoin.core.ring.RingReader;
-import io.github.gpujoin.core.ring.SlotState;
-import io.github.gpujoin.core.ring.TakenPayload;
 import io.github.gpujoin.rdma.session.ControlMessage.Accept;
 import io.github.gpujoin.rdma.session.ControlMessage.Descriptor;
 import io.github.gpujoin.rdma.session.ControlMessage.Mac;
 import io.github.gpujoin.rdma.session.ControlMessage.Refuse;
-import io.github.gpujoin.rdma.transport.SharedTransport;
-import io.github.gpujoin.rdma.transport.Target;
 import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
@@ -66,11 +60,8 @@ public final class ReaderSession implements AutoCloseable {
     /** Null unless the state is OPEN. */
     private @Nullable OpenLink link;
 
-    private @Nullable Target target;
-    private @Nullable RingReader ring;
-    private long missingSequence;
-    private long missingSinceNs;
-    private long checkedAtNs;
+    /** Null unless the state is OPEN. */
+    private @Nullable ReaderRing ring;
 
     /**
      * Creates a session that waits for its first writer.
@@ -156,13 +147,15 @@ public final class ReaderSession implements AutoCloseable {
         }
         epoch++;
         try {
-            target = transport.registerTarget(geometry.lengthBytes());
+            ring =
+                    new ReaderRing(
+                            channel, attempt, geometry, epoch, window, transport, options, nowNs);
             Accept accept =
                     new Accept(
                             epoch,
                             window.releasedSequence(),
                             geometry,
-                            new Descriptor(target.descriptor()),
+                            new Descriptor(ring.descriptor()),
                             new Mac(new byte[Mac.BYTES]));
             admission
                     .link()
@@ -175,42 +168,14 @@ public final class ReaderSession implements AutoCloseable {
             revoke();
             throw e;
         }
-        ring = new RingReader(target.view(), geometry, epoch, window);
         link = new OpenLink(admission.link(), epoch, window.releasedSequence(), options, nowNs);
-        missingSequence = 0;
-        checkedAtNs = nowNs;
         state = state.to(ReaderState.OPEN);
     }
 
     private void exchange(long nowNs) throws IOException {
-        long announced = link.receiveProgress(nowNs);
-        checkAnnouncedSlot(announced, nowNs);
+        ring.requireArrived(link.receiveProgress(nowNs), nowNs);
         int batch = Math.max(1, geometry.slotCount() / CREDIT_BATCHES);
-        link.sendProgress(window.releasedSequence(), batch, nowNs);
-    }
-
-    /** Drops the connection if an announced slot is lost or torn: the next epoch resends it. */
-    private void checkAnnouncedSlot(long announced, long nowNs) throws IOException {
-        if (nowNs - checkedAtNs < options.heartbeatIntervalNs()) {
-            return; // this check reads the whole slot
-        }
-        checkedAtNs = nowNs;
-        target.requireIntact();
-        long next = window.takenSequence() + 1;
-        if (announced < next || ring.poll() == SlotState.READY) {
-            missingSequence = 0;
-        } else if (missingSequence != next) {
-            missingSequence = next;
-            missingSinceNs = nowNs;
-        } else if (nowNs - missingSinceNs > options.slotTimeoutNs()) {
-            throw new IOException(
-                    "Announced slot did not arrive intact: sequence="
-                            + next
-                            + ", announced="
-                            + announced
-                            + ", found="
-                            + ring.poll());
-        }
+        link.sendProgress(window.releasedSequence(), window.takenSequence(), batch, nowNs);
     }
 
     /**
@@ -218,18 +183,7 @@ public final class ReaderSession implements AutoCloseable {
      * connection, and if the session fails here, which the next {@link #step} reports.
      */
     public boolean poll() {
-        if (state != ReaderState.OPEN) {
-            return false;
-        }
-        try {
-            target.requireIntact();
-            return ring.peek() == SlotState.READY;
-        } catch (TransportException e) {
-            fail(e.getMessage(), e);
-        } catch (InternalError e) {
-            fail(RingFault.describe(e), e);
-        }
-        return false;
+        return state == ReaderState.OPEN && orFail(ReaderRing::poll, false);
     }
 
     /**
@@ -238,7 +192,7 @@ public final class ReaderSession implements AutoCloseable {
      * @throws IllegalStateException unless {@link #poll} found a payload on this connection
      */
     public int lengthBytes() {
-        return ready().lengthBytes();
+        return requireRing().lengthBytes();
     }
 
     /**
@@ -252,16 +206,8 @@ public final class ReaderSession implements AutoCloseable {
      * @throws IllegalArgumentException if the array has another length
      */
     public boolean copyTo(byte[] payload) {
-        RingReader ready = ready();
-        try {
-            target.requireIntact();
-            return ready.copyTo(payload);
-        } catch (TransportException e) {
-            fail(e.getMessage(), e);
-        } catch (InternalError e) {
-            fail(RingFault.describe(e), e);
-        }
-        return false;
+        requireRing();
+        return orFail(ready -> ready.copyTo(payload), false);
     }
 
     /**
@@ -271,51 +217,25 @@ public final class ReaderSession implements AutoCloseable {
      * @throws IllegalStateException unless {@link #copyTo} returned true
      */
     public void release() {
-        ready().release();
+        requireRing().release();
     }
-
-    /**
-     * A payload that stays in its slot, until {@link #release(Taken)}. It is readable while its
-     * region is retained, also after the connection is lost.
-     *
-     * @param region that contains the slot
-     * @param mayChange whether the transport may write to the slot although its writer has no
-     *     credit, as a network can that delays or repeats writes
-     * @param isVerified whether the whole payload has arrived
-     */
-    public record Taken(
-            Region region, TakenPayload payload, boolean mayChange, boolean isVerified) {}
 
     /**
      * Takes the payload that {@link #poll} found, in place. A lost connection revokes the memory,
      * so that no later connection writes to it.
      *
-     * @param verifies whether the slot's checksum is verified here in any case; if not, it is if
-     *     the slot {@link Taken#mayChange may change}, because no retransmission repairs a payload
-     *     that is taken
+     * @param verifies whether the slot's checksum is verified here in any case; if not, it is if a
+     *     network may write to the slot late, because no retransmission repairs a payload that is
+     *     taken
      * @return null if the slot is torn or the session fails here, as for {@link #copyTo}
      * @throws IllegalStateException unless {@link #poll} found a payload on this connection, in
      *     host memory
      */
-    public @Nullable Taken take(boolean verifies) {
-        RingReader ready = ready();
-        if (!isReadableInPlace()) {
+    public @Nullable TakenSlot take(boolean verifies) {
+        if (!requireRing().isReadableInPlace()) {
             throw new IllegalStateException("Ring is not in host memory: channel=" + channel);
         }
-        try {
-            target.requireIntact();
-            boolean mayChange = !(transport instanceof SharedTransport);
-            boolean isVerified = verifies || mayChange;
-            if (isVerified && ready.poll() != SlotState.READY) {
-                return null;
-            }
-            return new Taken(target.region(), ready.take(), mayChange, isVerified);
-        } catch (TransportException e) {
-            fail(e.getMessage(), e);
-        } catch (InternalError e) {
-            fail(RingFault.describe(e), e);
-        }
-        return null;
+        return orFail(ready -> ready.take(verifies), null);
     }
 
     /**
@@ -324,38 +244,33 @@ public final class ReaderSession implements AutoCloseable {
      * @throws IllegalStateException unless {@link #poll} found a payload on this connection
      */
     public long payloadAddress() {
-        return ready().payloadAddress();
+        return requireRing().payloadAddress();
     }
 
     /** Whether the ring is in host memory, where payloads can be taken. */
     public boolean isReadableInPlace() {
-        return target != null && target.region() != null;
+        return ring != null && ring.isReadableInPlace();
     }
 
-    /**
-     * Releases a taken payload. A later step returns credit to the writer, unless a writer of
-     * another attempt has replaced it. Legal in any state.
-     *
-     * @throws IllegalStateException if the network has overwritten the slot, so that its reader may
-     *     have read wrong values
-     */
-    public void release(Taken taken) {
-        TakenPayload payload = taken.payload();
-        boolean isIntact = !taken.mayChange() || payload.isIntact();
-        payload.release();
-        if (!isIntact) {
-            throw new IllegalStateException(
-                    "Slot was overwritten while it was read: channel="
-                            + channel
-                            + ", attempt="
-                            + attempt
-                            + ", sequence="
-                            + payload.sequence()
-                            + ". The job restarts.");
+    /** A read of the ring's memory. */
+    @FunctionalInterface
+    private interface Read<T> {
+        T of(ReaderRing ring) throws TransportException;
+    }
+
+    /** Reads memory, or fails the session, which the next {@link #step} reports. */
+    private <T> T orFail(Read<T> read, T ifFailed) {
+        try {
+            return read.of(ring);
+        } catch (TransportException e) {
+            fail(e.getMessage(), e);
+        } catch (InternalError e) {
+            fail(RingFault.describe(e), e);
         }
+        return ifFailed;
     }
 
-    private RingReader ready() {
+    private ReaderRing requireRing() {
         if (ring == null) {
             throw new IllegalStateException(
                     "No payload to read: state=" + state + ". Call poll() first.");
@@ -389,10 +304,9 @@ public final class ReaderSession implements AutoCloseable {
     }
 
     private void revoke() {
-        ring = null;
-        if (target != null) {
-            target.close();
-            target = null;
+        if (ring != null) {
+            ring.close();
+            ring = null;
         }
     }
 

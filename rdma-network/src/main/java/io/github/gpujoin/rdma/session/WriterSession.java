@@ -64,6 +64,9 @@ public final class WriterSession implements AutoCloseable {
     /** Whether the transport has reached the reader since the link was opened. */
     private boolean reached;
 
+    /** Last sequence that the reader is known to have taken. */
+    private long takenSequence;
+
     /**
      * Creates a session that connects at its first step.
      *
@@ -264,9 +267,23 @@ public final class WriterSession implements AutoCloseable {
                             + released);
         }
         buffer.ring().acknowledge(released);
+        receiveTaken();
         // The reader uses this only to detect a lost slot, so the heartbeat interval suffices. A
         // slot in flight is not lost: retransmitting it would add load to the network.
-        link.sendProgress(buffer.arrivedSequence(), Integer.MAX_VALUE, nowNs);
+        long arrived = buffer.arrivedSequence();
+        link.sendProgress(arrived, arrived, Integer.MAX_VALUE, nowNs);
+    }
+
+    /** The reader may have taken slots of an earlier epoch that are not sent again yet. */
+    private void receiveTaken() {
+        takenSequence = link.receivedTakenSequence();
+        if (takenSequence > buffer.ring().writtenSequence()) {
+            throw new RingException(
+                    "Reader took a slot that was not written: written="
+                            + buffer.ring().writtenSequence()
+                            + ", taken="
+                            + takenSequence);
+        }
     }
 
     private void lose(IOException reason, long nowNs) {
@@ -327,12 +344,12 @@ public final class WriterSession implements AutoCloseable {
     }
 
     /**
-     * Whether the reader has acknowledged everything that was written. Also true after {@link
-     * #close}, which discards the rest.
+     * Whether the reader needs nothing that was written again: it has copied each payload, or reads
+     * it in memory of its own, which outlives this session. Also true after {@link #close}, which
+     * discards the rest.
      */
     public boolean isDrained() {
-        return buffer == null
-                || buffer.ring().acknowledgedSequence() == buffer.ring().writtenSequence();
+        return buffer == null || takenSequence == buffer.ring().writtenSequence();
     }
 
     /** Sequence of the last payload written; 0 before the first and after {@link #close}. */

@@ -38,7 +38,7 @@ class ControlCodecFuzzTest {
                         9, 10, new RingGeometry(16, 128), new Descriptor(new byte[] {1, 2}), MAC),
                 new Accept(9, 0, new RingGeometry(1, 128), new Descriptor(new byte[256]), MAC),
                 new Refuse(Refusal.STALE_ATTEMPT),
-                new Progress(1, Long.MAX_VALUE),
+                new Progress(1, 2, Long.MAX_VALUE),
                 new Bye());
     }
 

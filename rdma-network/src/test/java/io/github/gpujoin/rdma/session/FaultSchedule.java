@@ -9,10 +9,12 @@ import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.rdma.session.testing.FaultyNetwork;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One channel in virtual time under seeded faults. After some time the network recovers, and every
@@ -37,6 +39,10 @@ final class FaultSchedule implements AutoCloseable {
     private final SessionListener listener;
     private final ReaderSession reader;
     private final List<WriterSession> zombies = new ArrayList<>();
+
+    /** Payloads that are read in place. */
+    private final List<Held> held = new ArrayList<>();
+
     private final int payloadBytes;
     private WriterSession writer;
     private int attempt;
@@ -44,6 +50,9 @@ final class FaultSchedule implements AutoCloseable {
     private int nextToRead;
     private int readAttempt = -1;
     private long nowNs;
+
+    /** A payload in its slot, which holds a retained region, and its content when it was taken. */
+    private record Held(TakenSlot taken, byte[] content) {}
 
     FaultSchedule(long seed, FaultyNetwork.Opener opener) throws Exception {
         this.seed = seed;
@@ -159,8 +168,8 @@ final class FaultSchedule implements AutoCloseable {
             nextToRead = 0;
         }
         while (random.nextInt(4) > 0 && reader.poll()) {
-            byte[] found = new byte[reader.lengthBytes()];
-            if (!reader.copyTo(found)) {
+            byte[] found = random.nextBoolean() ? copied() : taken();
+            if (found == null) {
                 return;
             }
             // An earlier attempt may have written before the reader accepted its successor.
@@ -168,7 +177,48 @@ final class FaultSchedule implements AutoCloseable {
                 assertThat(found).isEqualTo(payload(readAttempt, nextToRead));
             }
             nextToRead++;
-            reader.release();
+        }
+        while (!held.isEmpty() && random.nextInt(3) == 0) {
+            release(held.remove(random.nextInt(held.size())));
+        }
+    }
+
+    private byte @Nullable [] copied() {
+        byte[] found = new byte[reader.lengthBytes()];
+        if (!reader.copyTo(found)) {
+            return null;
+        }
+        reader.release();
+        return found;
+    }
+
+    private byte @Nullable [] taken() {
+        TakenSlot taken = reader.take(true);
+        if (taken == null) {
+            return null;
+        }
+        taken.region().retain();
+        byte[] content = content(taken);
+        held.add(new Held(taken, content));
+        return content;
+    }
+
+    private static byte[] content(TakenSlot taken) {
+        byte[] content = new byte[taken.lengthBytes()];
+        Memory.copy(null, taken.address(), content, Memory.BYTES, content.length);
+        return content;
+    }
+
+    /** A late write to a slot in use must be detected; the job would restart. */
+    private void release(Held payload) {
+        boolean isUnchanged = Arrays.equals(content(payload.taken()), payload.content());
+        try {
+            payload.taken().release();
+            assertThat(isUnchanged).isTrue();
+        } catch (IllegalStateException e) {
+            assertThat(e).hasMessageContaining("Slot was overwritten while it was read");
+        } finally {
+            payload.taken().region().release();
         }
     }
 
@@ -190,6 +240,7 @@ final class FaultSchedule implements AutoCloseable {
 
     @Override
     public void close() {
+        held.forEach(this::release);
         zombies.forEach(WriterSession::close);
         writer.close();
         listener.close();

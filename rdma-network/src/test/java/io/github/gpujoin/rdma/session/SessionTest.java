@@ -37,6 +37,44 @@ class SessionTest extends SessionScenario {
         assertThat(writer.isDrained()).isTrue();
     }
 
+    /** A slow sink keeps slots in use for as long as it likes; the writer need not wait for it. */
+    @Test
+    void shouldBeDrainedOnceTheReaderHasTakenEverything() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        write(writer, 1);
+        write(writer, 2);
+        run(3);
+        assertThat(reader.poll()).isTrue();
+        TakenSlot first = reader.take(true);
+        run(100);
+        assertThat(writer.isDrained()).as("one payload is not taken").isFalse();
+        assertThat(read()).isEqualTo(2);
+        reader.release();
+        run(100);
+        assertThat(writer.isDrained()).isTrue();
+        assertThat(writer.acknowledgedSequence()).as("no credit").isZero();
+        writers.remove(writer);
+        writer.close();
+        run(20);
+        assertThat(reader.state()).isEqualTo(ReaderState.WAITING);
+        assertThat(Memory.getLong(first.address())).isEqualTo(1);
+        first.release();
+        assertThat(reader.releasedSequence()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldFailTheWriterIfTheReaderTookWhatWasNotWritten() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        write(writer, 1);
+        lastDialled.other.send(new ControlMessage.Progress(1, 0, 2));
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> run(3))
+                .withMessageContaining(
+                        "Reader took a slot that was not written: written=1, taken=2");
+    }
+
     @Test
     void shouldBeConnectedOnceTheTransportReachesTheReader() throws Exception {
         WriterSession writer = writer(0, secret);

@@ -100,7 +100,7 @@ class TcpControlLinkTest {
             InetSocketAddress address = (InetSocketAddress) silent.getLocalSocketAddress();
             try (ControlLink link = TcpControlLink.dialer(address, tls).dial();
                     Socket peer = silent.accept()) {
-                link.send(new Progress(1, 1));
+                link.send(new Progress(1, 1, 1));
                 assertThat(link.receive()).isNull();
                 assertThat(peer.isConnected()).isTrue();
             }
@@ -133,12 +133,12 @@ class TcpControlLinkTest {
             server.bind(loopback(0));
             try (Socket peer = new Socket(server.getInetAddress(), server.getLocalPort());
                     TcpControlLink link = new TcpControlLink(server.accept())) {
-                byte[] message = ControlCodec.encode(new Progress(1, 2));
+                byte[] message = ControlCodec.encode(new Progress(1, 2, 2));
                 for (int i = 0; i < 3; i++) {
                     peer.getOutputStream().write(message);
                 }
-                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
-                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2, 2));
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2, 2));
                 assertThatExceptionOfType(ProtocolException.class)
                         .isThrownBy(() -> receiveOne(link))
                         .withMessage("Too many messages before the proof was checked: max=2");
@@ -153,9 +153,9 @@ class TcpControlLinkTest {
             InetSocketAddress address = (InetSocketAddress) server.getLocalSocketAddress();
             try (ControlLink link = TcpControlLink.dialer(address, ControlSockets.PLAIN).dial();
                     Socket peer = server.accept()) {
-                peer.getOutputStream().write(ControlCodec.encode(new Progress(1, 2)));
+                peer.getOutputStream().write(ControlCodec.encode(new Progress(1, 2, 2)));
                 peer.close();
-                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2));
+                assertThat(receiveOne(link)).isEqualTo(new Progress(1, 2, 2));
                 assertThatExceptionOfType(IOException.class)
                         .isThrownBy(() -> receiveOne(link))
                         .withMessageStartingWith("Peer closed the connection: peer=");

@@ -136,7 +136,7 @@ class UnauthenticatedPeersTest {
         Hello hello = new Hello(JOB, 0, 0, Nonce.next(new SecureRandom()));
         messages.writeBytes(ControlCodec.encode(hello));
         for (int i = 0; i < 1000; i++) {
-            messages.writeBytes(ControlCodec.encode(new Progress(1, i)));
+            messages.writeBytes(ControlCodec.encode(new Progress(1, i, i)));
         }
         return messages.toByteArray();
     }

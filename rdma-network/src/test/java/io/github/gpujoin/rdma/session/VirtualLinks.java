@@ -59,7 +59,7 @@ final class VirtualLinks {
 
         final List<ControlMessage> sent = new ArrayList<>();
         private final Deque<Sent> incoming = new ArrayDeque<>();
-        private End other;
+        End other;
         private long lastDueNs;
         private boolean closed;
         private boolean cut;

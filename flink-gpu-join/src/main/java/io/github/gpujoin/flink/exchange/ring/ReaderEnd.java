@@ -10,6 +10,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
+import io.github.gpujoin.rdma.session.TakenSlot;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -26,6 +27,7 @@ final class ReaderEnd extends RingEnd {
     private final int maxHeldSlots;
     private final long maxWaitNs;
     private volatile long payloadBytesCopied;
+    private volatile int heldSlots;
 
     /**
      * @param session which this end closes
@@ -41,6 +43,19 @@ final class ReaderEnd extends RingEnd {
     /** Returns the bytes of payloads that the CPU copied out of the ring. */
     long payloadBytesCopied() {
         return payloadBytesCopied;
+    }
+
+    /**
+     * Returns the number of slots for which the writer has no credit: chunks that are read in
+     * place, and those copied behind one of them, since credit is returned in order.
+     */
+    int heldSlots() {
+        return heldSlots;
+    }
+
+    /** Whether the next chunk may be read in place. */
+    boolean hasRoom() {
+        return heldSlots < maxHeldSlots || heldSlots == 0;
     }
 
     /**
@@ -128,13 +143,14 @@ final class ReaderEnd extends RingEnd {
 
     /** Leaves the payload in its slot, which the caller releases with the chunk. */
     private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, long checksum) {
-        ReaderSession.Taken taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
+        TakenSlot taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
         if (taken == null) {
             return null;
         }
+        heldSlots = session.heldCount();
         RingSlot slot = new RingSlot(taken);
         try {
-            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.payload().lengthBytes());
+            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.lengthBytes());
             if (!RingTicket.isOf(ticket, chunk, checksum)) {
                 throw mismatch("Chunk of a ring does not match its ticket", ticket);
             }
@@ -159,16 +175,17 @@ final class ReaderEnd extends RingEnd {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();
+        heldSlots = session.heldCount();
         return chunk;
     }
 
     /** A slot of the ring whose chunk is read in place. Its release is the writer's credit. */
     private final class RingSlot extends CountedSlot {
 
-        private final ReaderSession.Taken taken;
+        private final TakenSlot taken;
 
-        RingSlot(ReaderSession.Taken taken) {
-            super(taken.region(), taken.payload().address());
+        RingSlot(TakenSlot taken) {
+            super(taken.region(), taken.address());
             this.taken = taken;
         }
 
@@ -178,11 +195,17 @@ final class ReaderEnd extends RingEnd {
         }
 
         @Override
+        public void requireIntact() {
+            taken.requireIntact();
+        }
+
+        @Override
         protected void released() {
             lock.lock();
             try {
-                session.release(taken);
+                taken.release();
             } finally {
+                heldSlots = session.heldCount();
                 lock.unlock();
             }
         }

@@ -176,6 +176,16 @@ public final class RingReceiver implements AutoCloseable {
         return factEnds.stream().mapToLong(ReaderEnd::payloadBytesCopied).sum();
     }
 
+    /** Returns the number of slots of facts for which their writers have no credit. Thread-safe. */
+    public int heldSlots() {
+        return factEnds.stream().mapToInt(ReaderEnd::heldSlots).sum();
+    }
+
+    /** Whether the next chunk of each ring of facts may be read in place. */
+    public boolean hasRoom() {
+        return factEnds.stream().allMatch(ReaderEnd::hasRoom);
+    }
+
     @Override
     public void close() throws Exception {
         resources.close();

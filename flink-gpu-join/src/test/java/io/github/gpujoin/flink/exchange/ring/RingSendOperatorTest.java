@@ -223,6 +223,22 @@ class RingSendOperatorTest {
         }
     }
 
+    @Test
+    void shouldFinishWhileTheJoinReadsChunksInPlace() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness = harness("shm")) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness)) {
+                Chunk ticket = firstTicket(harness);
+                Chunk chunk =
+                        receiver.received(ticket, PayloadAccess.VERIFIED_IN_PLACE, () -> false);
+                assertThat(chunk.slot()).isNotNull();
+                operator(harness).finish();
+                assertThat(RingFixture.number(chunk)).isEqualTo(1);
+                chunk.release();
+            }
+        }
+    }
+
     private static long receive(RingReceiver receiver, Chunk ticket) {
         try {
             return RingFixture.number(receiver.received(ticket, PayloadAccess.COPY, () -> false));

@@ -18,8 +18,6 @@ import org.jspecify.annotations.Nullable;
 /** Memory that a device has registered: pinned host memory or GPU memory. */
 final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
 
-    private static final int PAGE_BYTES = 4096;
-
     private final AutoCloseable backing;
     private final Registration registration;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -33,7 +31,7 @@ final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
             throws IOException {
         Region region;
         try {
-            region = Region.allocateZeroed(lengthBytes + PAGE_BYTES);
+            region = Region.allocateZeroed(Math.max(lengthBytes, Region.PAGE_BYTES));
         } catch (OutOfMemoryError e) {
             throw new TransportException(
                     "Cannot allocate memory for a ring: transport=disni, lengthBytes="
@@ -41,8 +39,7 @@ final class DisniMemory implements RegisteredMemory, OwnedResources.Item {
                     e);
         }
         try {
-            long address = (region.address() + PAGE_BYTES - 1) & -PAGE_BYTES;
-            return new DisniMemory(region, device.register(address, lengthBytes, access));
+            return new DisniMemory(region, device.register(region.address(), lengthBytes, access));
         } catch (IOException | RuntimeException e) {
             region.close();
             throw e;
