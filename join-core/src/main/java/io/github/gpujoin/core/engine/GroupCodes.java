@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Replaces the text group columns of dimensions by integer codes, since engines aggregate integers
- * only: build chunks on their way to an engine, and codes in the groups that it returns.
+ * only: in build chunks before an engine receives them, and back in the groups that it returns.
  *
  * <pre>
  *   build chunk (text) -- encode --> engine of {@link #spec()} -- groups (codes) -- decode --> texts
