@@ -12,7 +12,6 @@ import static io.github.gpujoin.examples.query.ColumnFilter.between;
 import static io.github.gpujoin.examples.query.ColumnFilter.equal;
 import static io.github.gpujoin.examples.query.ColumnFilter.oneOf;
 import static io.github.gpujoin.examples.query.RowOrder.by;
-import static io.github.gpujoin.examples.query.RowOrder.number;
 import static io.github.gpujoin.flink.api.ColumnPredicate.column;
 
 import io.github.gpujoin.flink.api.ColumnPredicate;
@@ -94,17 +93,17 @@ final class SsbQueries {
                 .where(discounts)
                 .where(quantities)
                 .join(DATE, "lo_orderdate", "d_datekey", dates)
-                .sumOfProduct("revenue", "lo_extendedprice", "lo_discount")
+                .sum("revenue", "lo_extendedprice", "lo_discount")
                 .query((a, b) -> 0, "revenue");
     }
 
     /** Revenue of brands from suppliers of a region, by year. */
     private static Query flight2(String name, ColumnFilter parts, String region) {
-        return Star.of(name, LINEORDER, "lo_revenue")
+        return Star.of(name, LINEORDER)
                 .join(PART, "lo_partkey", "p_partkey", parts, "p_brand1")
                 .join(SUPPLIER, "lo_suppkey", "s_suppkey", oneOf("s_region", region))
                 .join(DATE, "lo_orderdate", "d_datekey", all(), "d_year")
-                .sum("revenue", row -> number(row, "lo_revenue"))
+                .sum("revenue", "lo_revenue")
                 .groupBy("d_year", "p_brand1")
                 .query(by("d_year").thenComparing(by("p_brand1")), "revenue", "d_year", "p_brand1");
     }
@@ -114,11 +113,11 @@ final class SsbQueries {
             String name, String groupLevel, ColumnFilter dates, String level, String... places) {
         String from = "c_" + groupLevel;
         String to = "s_" + groupLevel;
-        return Star.of(name, LINEORDER, "lo_revenue")
+        return Star.of(name, LINEORDER)
                 .join(CUSTOMER, "lo_custkey", "c_custkey", oneOf("c_" + level, places), from)
                 .join(SUPPLIER, "lo_suppkey", "s_suppkey", oneOf("s_" + level, places), to)
                 .join(DATE, "lo_orderdate", "d_datekey", dates, "d_year")
-                .sum("revenue", row -> number(row, "lo_revenue"))
+                .sum("revenue", "lo_revenue")
                 .groupBy(from, to, "d_year")
                 .query(
                         by("d_year")
@@ -144,7 +143,7 @@ final class SsbQueries {
         for (String group : groups) {
             order = order.thenComparing(by(group));
         }
-        return Star.of(name, LINEORDER, "lo_revenue", "lo_supplycost")
+        return Star.of(name, LINEORDER)
                 .join(PART, "lo_partkey", "p_partkey", parts, of("p_", groups))
                 .join(SUPPLIER, "lo_suppkey", "s_suppkey", suppliers, of("s_", groups))
                 .join(
@@ -154,7 +153,8 @@ final class SsbQueries {
                         oneOf("c_region", "AMERICA"),
                         of("c_", groups))
                 .join(DATE, "lo_orderdate", "d_datekey", dates, "d_year")
-                .sum("profit", row -> number(row, "lo_revenue") - number(row, "lo_supplycost"))
+                .sum("profit", "lo_revenue")
+                .minus("lo_supplycost")
                 .groupBy(groupBy)
                 .query(
                         order,

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.ColumnPredicate;
+import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,14 +17,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A star query as the benchmark states it: a filtered fact table, filtered dimensions, a sum, a
  * grouping and an order; {@link #query} makes a Flink job of it. Only columns that are filtered,
  * joined or selected are read.
  *
- * <p>A sum of a product is added up by the join's engine. Groups by text are not made there: the
- * engine carries text without looking at it, so such queries give rows and group them after.
+ * <p>The join's engine adds up sums by group, also groups by text of a dimension.
  *
  * <p>A dimension of which no column is selected is still an inner join, so that rows multiply where
  * its key stands there twice, as in SQL.
@@ -31,38 +32,36 @@ import org.apache.flink.types.Row;
 final class Star {
 
     private record Dimension(
-            TblTable table, String factKey, String key, ColumnFilter filter, String[] select) {
+            TblTable table, String factKey, String key, ColumnFilter filter, String[] groups) {
 
         String[] columns() {
             Set<String> columns = new TreeSet<>(filter.columns());
             columns.add(key);
-            columns.addAll(Arrays.asList(select));
+            columns.addAll(Arrays.asList(groups));
             return columns.toArray(String[]::new);
         }
     }
 
+    /** Name of the sum that is subtracted from the query's. */
+    private static final String SUBTRACTED = "subtracted";
+
     private final String name;
     private final TblTable factTable;
-    private final String[] factSelect;
     private ColumnFilter factFilter = ColumnFilter.all();
     private final List<Dimension> dimensions = new ArrayList<>();
     private String sumName;
-    private GroupSum.Measure measure;
-    private String[] product = {};
+    private String[] factors = {};
+    private @Nullable String subtracted;
     private final List<ColumnPredicate> predicates = new ArrayList<>();
     private String[] groupBy = {};
 
-    private Star(String name, TblTable factTable, String[] factSelect) {
+    private Star(String name, TblTable factTable) {
         this.name = name;
         this.factTable = factTable;
-        this.factSelect = factSelect;
     }
 
-    /**
-     * @param select fact columns that are summed up
-     */
-    static Star of(String name, TblTable facts, String... select) {
-        return new Star(name, facts, select);
+    static Star of(String name, TblTable facts) {
+        return new Star(name, facts);
     }
 
     Star where(ColumnFilter filter) {
@@ -77,23 +76,23 @@ final class Star {
     }
 
     /**
-     * @param select columns that are grouped by
+     * @param groups columns that are grouped by
      */
-    Star join(TblTable table, String factKey, String key, ColumnFilter filter, String... select) {
-        dimensions.add(new Dimension(table, factKey, key, filter, select));
+    Star join(TblTable table, String factKey, String key, ColumnFilter filter, String... groups) {
+        dimensions.add(new Dimension(table, factKey, key, filter, groups));
         return this;
     }
 
-    Star sum(String resultName, GroupSum.Measure sumOf) {
+    /** Sums the product of one or two fact columns. */
+    Star sum(String resultName, String... columns) {
         sumName = resultName;
-        measure = sumOf;
+        factors = columns;
         return this;
     }
 
-    /** One sum over all rows, of a product of two columns, in the engine. */
-    Star sumOfProduct(String resultName, String first, String second) {
-        sumName = resultName;
-        product = new String[] {first, second};
+    /** Subtracts the sum of a fact column. */
+    Star minus(String column) {
+        subtracted = column;
         return this;
     }
 
@@ -117,12 +116,14 @@ final class Star {
 
     private DataStream<Row> plan(QueryTables tables) {
         Set<String> factColumns = new TreeSet<>(factFilter.columns());
-        factColumns.addAll(Arrays.asList(factSelect));
-        factColumns.addAll(Arrays.asList(product));
+        factColumns.addAll(Arrays.asList(factors));
+        if (subtracted != null) {
+            factColumns.add(subtracted);
+        }
         predicates.forEach(predicate -> factColumns.add(predicate.column()));
         dimensions.forEach(dimension -> factColumns.add(dimension.factKey()));
         DataStream<Chunk> facts = tables.facts(factTable, factColumns.toArray(String[]::new));
-        StarJoin<RowView> star = StarJoin.ofChunks(facts).select(factSelect).uid(tables.label());
+        StarJoin<RowView> star = StarJoin.ofChunks(facts).uid(tables.label());
         predicates.forEach(star::where);
         if (!factFilter.columns().isEmpty()) {
             star.where(factFilter.on(facts));
@@ -135,13 +136,31 @@ final class Star {
                             d.named(dimension.table().name())
                                     .on(dimension.factKey(), dimension.key())
                                     .where(dimension.filter().on(chunks))
-                                    .select(dimension.select())
                                     .expectedBytes(tables.bytes(dimension.table())));
         }
-        if (product.length > 0) {
-            return star.groupBy().sumOfProduct(product[0], product[1], sumName).toRows();
+        return sums(star.groupBy(groupBy), tables.label());
+    }
+
+    private DataStream<Row> sums(GroupedJoin grouped, String label) {
+        if (factors.length == 2) {
+            grouped.sumOfProduct(factors[0], factors[1], sumName);
+        } else {
+            grouped.sum(factors[0], sumName);
         }
-        DataStream<Row> joined = star.toRows();
-        return GroupSum.of(tables.label() + "-sum", joined, measure, sumName, groupBy);
+        if (subtracted == null) {
+            return grouped.toRows();
+        }
+        DataStream<Row> sums = grouped.sum(subtracted, SUBTRACTED).toRows();
+        String difference = sumName;
+        return sums.map(row -> minus(row, difference))
+                .returns(sums.getType())
+                .name("subtract sums")
+                .uid(label + "-difference");
+    }
+
+    private static Row minus(Row sums, String name) {
+        Row row = Row.copy(sums);
+        row.setField(name, row.<Long>getFieldAs(name) - row.<Long>getFieldAs(SUBTRACTED));
+        return row;
     }
 }

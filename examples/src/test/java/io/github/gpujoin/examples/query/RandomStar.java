@@ -158,6 +158,20 @@ final class RandomStar {
         return columns;
     }
 
+    /** Text columns of inner-joined dimensions, by which results can be grouped. */
+    List<String> groupableTexts() {
+        List<String> columns = new ArrayList<>();
+        for (Dimension dimension : dimensions) {
+            for (String name : dimension.selected()) {
+                if (dimension.kind() == JoinKind.INNER
+                        && column(dimension.table(), name).type() == TblType.TEXT) {
+                    columns.add(name);
+                }
+            }
+        }
+        return columns;
+    }
+
     /**
      * The query of a count, {@code sum(f_f)} and {@code sum(f_f * factor)} by groups of which there
      * are rows.

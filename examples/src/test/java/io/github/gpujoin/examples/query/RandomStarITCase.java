@@ -93,9 +93,11 @@ class RandomStarITCase {
         RandomStar star = new RandomStar(seed, directory);
         Random random = new Random(seed * 31);
         List<String> columns = star.groupable();
+        List<String> groups = new ArrayList<>(columns);
+        groups.addAll(star.groupableTexts());
         List<String> groupBy = new ArrayList<>();
         for (int i = random.nextInt(4); i > 0; i--) {
-            groupBy.add(columns.get(random.nextInt(columns.size())));
+            groupBy.add(groups.get(random.nextInt(groups.size())));
         }
         groupBy = groupBy.stream().distinct().toList();
         String factor = columns.get(random.nextInt(columns.size()));

@@ -16,8 +16,9 @@ import org.apache.flink.types.Row;
  * created.
  *
  * <p>Columns must be ints, longs, shorts or bytes that cannot be null, of the facts or of
- * inner-joined dimensions. If two inputs share a column name, write {@code "input.column"}. Sums
- * have 64 bits and wrap around on overflow.
+ * inner-joined dimensions. A group column of a dimension may also be text; a null text is a group
+ * of its own. If two inputs share a column name, write {@code "input.column"}. Sums have 64 bits
+ * and wrap around on overflow.
  *
  * <p>Each subtask holds up to 65,536 groups. When it is full, it emits them and starts anew, so
  * grouping pays if many facts share a group.

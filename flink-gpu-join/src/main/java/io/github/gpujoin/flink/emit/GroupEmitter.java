@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.flink.record.FieldKind;
 import java.util.LinkedHashMap;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -38,7 +39,11 @@ final class GroupEmitter implements ResultEmitter<Row> {
         Object[] values = new Object[positionByName.size()];
         int columns = fields.columns().size();
         for (int c = 0; c < columns; c++) {
-            values[c] = fields.columns().get(c).kind().ofInteger(groups.groupValue(row, c));
+            FieldKind kind = fields.columns().get(c).kind();
+            values[c] =
+                    kind == FieldKind.STRING
+                            ? groups.groupText(row, c)
+                            : kind.ofInteger(groups.groupValue(row, c));
         }
         for (int a = columns; a < values.length; a++) {
             values[a] = groups.aggregate(row, a - columns);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.engine;
 
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.flink.state.BuildLog;
@@ -9,13 +10,38 @@ import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.Iterator;
 import org.apache.flink.util.FlinkRuntimeException;
 
-/** The build log in state, as an engine reads it. */
-record BuildLogChunks(BuildLog log) implements BuildChunks {
+/**
+ * The build log in state, as an engine reads it.
+ *
+ * @param log contains texts
+ * @param codes replace the texts of group columns
+ */
+record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
+
+    /** Reads all chunks, as {@link BuildLog#replayReader} does. */
+    FallbackJoinEngine.ChunkReader reader() throws Exception {
+        BuildLog.Reader reader = log.replayReader();
+        return () -> {
+            Chunk chunk = reader.next();
+            return chunk == null ? null : codes.encode(chunk);
+        };
+    }
 
     @Override
     public Iterator<Chunk> replicated() {
         try {
-            return log.replicated();
+            Iterator<Chunk> logged = log.replicated();
+            return new Iterator<>() {
+                @Override
+                public boolean hasNext() {
+                    return logged.hasNext();
+                }
+
+                @Override
+                public Chunk next() {
+                    return codes.encode(logged.next());
+                }
+            };
         } catch (RuntimeException e) {
             throw e;
         } catch (Exception e) {
@@ -41,7 +67,7 @@ record BuildLogChunks(BuildLog log) implements BuildChunks {
     @Override
     public Chunk get(int partition, long index) {
         try {
-            return log.get(partition, index);
+            return codes.encode(log.get(partition, index));
         } catch (ChunkFormatException e) {
             throw new FlinkRuntimeException(
                     "Build log damaged: partition=%d, chunk=%d. Restore an earlier snapshot."

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.engine;
 
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -28,12 +29,18 @@ public final class EngineOpener {
     /**
      * An opened engine, which the caller closes, and then its memory.
      *
+     * @param engine joins with codes for text groups
+     * @param codes encode the build chunks of the engine and decode its groups
      * @param status reports which engine joins, and why
      * @param names names of the engines that may join, the preferred one first
      * @param memory managed memory of the engine's tables
      */
     public record Opened(
-            JoinEngine engine, EngineStatus status, Set<String> names, AutoCloseable memory) {}
+            JoinEngine engine,
+            GroupCodes codes,
+            EngineStatus status,
+            Set<String> names,
+            AutoCloseable memory) {}
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineOpener.class);
 
@@ -98,13 +105,16 @@ public final class EngineOpener {
             names.add(preferred.engineName());
         }
         names.add(standby.engineName());
+        GroupCodes codes = memory.memory().groupCodes(spec);
+        BuildLogChunks log = new BuildLogChunks(buildLog, codes);
         if (engines.division() == null) {
-            FallbackJoinEngine whole = openWhole(preferred, standby, buildLog, memory.memory());
-            return new Opened(whole, whole, names, memory);
+            FallbackJoinEngine whole =
+                    openWhole(preferred, standby, codes.spec(), log, memory.memory());
+            return new Opened(whole, codes, whole, names, memory);
         }
         names.add(DividedEngine.STATE);
-        DividedEngine divided = openDivided(preferred, standby, keys, buildLog);
-        return new Opened(divided.engine(), divided, names, memory);
+        DividedEngine divided = openDivided(preferred, standby, codes.spec(), keys, log);
+        return new Opened(divided.engine(), codes, divided, names, memory);
     }
 
     private @Nullable JoinEngineFactory preferred(AssignedGpu gpu, JoinMemory memory) {
@@ -115,28 +125,30 @@ public final class EngineOpener {
     private FallbackJoinEngine openWhole(
             @Nullable JoinEngineFactory preferred,
             JoinEngineFactory standby,
-            BuildLog buildLog,
+            JoinSpec coded,
+            BuildLogChunks log,
             JoinMemory memory) {
         return new FallbackJoinEngine(
-                spec,
+                coded,
                 preferred == null ? null : SharedTablesEngine.factory(preferred, scope, memory),
                 SharedTablesEngine.factory(standby, scope, memory),
-                () -> buildLog.replayReader()::next,
+                log::reader,
                 report::fallback);
     }
 
     private DividedEngine openDivided(
             @Nullable JoinEngineFactory preferred,
             JoinEngineFactory standby,
+            JoinSpec coded,
             PartitionKeys keys,
-            BuildLog buildLog) {
+            BuildLogChunks log) {
         return DividedEngine.open(
-                spec,
+                coded,
                 engines.division(),
                 keys.ownPartitions(),
                 preferred,
                 standby,
-                new BuildLogChunks(buildLog),
+                log,
                 report::fallback);
     }
 }

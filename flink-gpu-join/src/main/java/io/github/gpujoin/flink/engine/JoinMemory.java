@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.engine;
 
+import io.github.gpujoin.core.engine.GroupCodes;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
@@ -16,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Managed memory for the tables of one join: the share of one subtask, or of all subtasks of a
- * TaskManager that share their tables. Memory is reserved in portions, from the first slot with
- * room.
+ * TaskManager that share their tables. The codes of text groups belong to the same tables. Memory
+ * is reserved in portions, from the first slot with room.
  *
  * <p>Each slot has its own memory manager, also across jobs, so all joins of a process together
  * stay within its managed memory. If a subtask closes while others use tables charged to its slot,
@@ -39,6 +41,9 @@ final class JoinMemory implements MemoryReservations {
 
     /** Slots of closed subtasks to which tables of others are still charged. */
     private final List<SlotMemory> leftSlots = new ArrayList<>();
+
+    /** Null before their first use, and after the last subtask has left. */
+    private @Nullable GroupCodes groupCodes;
 
     private long usedBytes;
     private long reservedBytes;
@@ -76,6 +81,17 @@ final class JoinMemory implements MemoryReservations {
             memory.enter(slot);
             return new Part(memory, slot, scope);
         }
+    }
+
+    /**
+     * Returns the codes of text groups in these tables. They are closed when the last subtask
+     * leaves.
+     */
+    synchronized GroupCodes groupCodes(JoinSpec spec) {
+        if (groupCodes == null) {
+            groupCodes = new GroupCodes(spec, this);
+        }
+        return groupCodes;
     }
 
     private synchronized void enter(SlotMemory slot) {
@@ -152,6 +168,10 @@ final class JoinMemory implements MemoryReservations {
             return; // closed before
         }
         leftSlots.add(slot);
+        if (slots.isEmpty() && groupCodes != null) {
+            groupCodes.close();
+            groupCodes = null;
+        }
         trim(0);
         slot.releaseUpTo(reserveInSlots(slot.reservedBytes()));
         leftSlots.removeIf(left -> left.reservedBytes() == 0);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.Distribution;
@@ -62,7 +63,7 @@ public final class Explanations {
         if (engine == GpuJoinOptions.Engine.CPU || engine == GpuJoinOptions.Engine.REFERENCE) {
             return joined(engine.name().toLowerCase(Locale.ROOT), ReasonCode.ASKED);
         }
-        return GpuJoinEngineFactory.unsupported(spec)
+        return GpuJoinEngineFactory.unsupported(GroupCodes.codedSpec(spec))
                 .map(refused -> joined("cpu", GpuFailureReason.of(refused.failure())))
                 .orElseGet(() -> joined("gpu or cpu", ReasonCode.AT_RUN_TIME));
     }

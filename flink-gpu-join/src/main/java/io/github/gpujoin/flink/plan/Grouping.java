@@ -10,6 +10,7 @@ import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.plan.JoinInput.Packed;
 import io.github.gpujoin.flink.plan.JoinInputs.SideColumn;
+import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordField;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,6 +110,22 @@ public final class Grouping {
         return new JoinColumn(column.side(), index);
     }
 
+    /** Returns the group columns of texts, {@code dimension.column}, each once. */
+    List<String> textColumns(JoinInputs sides, IntFunction<Packed> packed) {
+        return columns.stream()
+                .map(Selection::column)
+                .filter(name -> field(name, sides, packed).kind() == FieldKind.STRING)
+                .map(name -> qualified(name, sides))
+                .distinct()
+                .toList();
+    }
+
+    private static RecordField field(String name, JoinInputs sides, IntFunction<Packed> packed) {
+        SideColumn column = sides.find(name);
+        Packed side = packed.apply(column.side());
+        return side.fields().get(side.column(column.column()));
+    }
+
     /** Returns the columns of the groups and of the sums as text, without names in the result. */
     String definition(JoinInputs sides) {
         return "by "
@@ -139,8 +156,7 @@ public final class Grouping {
         List<String> names = new ArrayList<>();
         for (Selection selection : columns) {
             SideColumn column = sides.find(selection.column());
-            Packed side = packed.apply(column.side());
-            fields.add(side.fields().get(side.column(column.column())));
+            fields.add(field(selection.column(), sides, packed));
             boolean hasAlias = !selection.name().equals(selection.column());
             names.add(hasAlias ? selection.name() : column.column());
         }

@@ -508,7 +508,7 @@ final class JoinTopology {
         join.setStateKeyType(Types.INT);
         join.setMaxParallelism(maxParallelism);
         join.setUid(uid("join"));
-        if (reservesMemory()) {
+        if (reservesMemory(spec)) {
             join.declareManagedMemoryUseCaseAtOperatorScope(
                     ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
         }
@@ -516,11 +516,12 @@ final class JoinTopology {
         return new OperatorStream<>(env, join);
     }
 
-    /** Whether tables or rings need managed memory. */
-    private boolean reservesMemory() {
+    /** Whether tables, rings or the codes of text groups need managed memory. */
+    private boolean reservesMemory(JoinSpec spec) {
         ReadableConfig config = env.getConfiguration();
         return config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE
-                || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK);
+                || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK)
+                || spec.hasTextGroups();
     }
 
     /** Returns the weight in MiB, like Flink's table operators. */

@@ -154,7 +154,11 @@ public final class StarJoinPipeline {
                             distributionReason(d),
                             side.expectedBytes()));
         }
-        return topology.explain(spec, explained);
+        return topology.explain(spec, explained).withTextGroups(textGroups());
+    }
+
+    private List<String> textGroups() {
+        return grouping == null ? List.of() : grouping.textColumns(sides, packed::of);
     }
 
     private Distribution distribution(int dimension) {

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
 final class BuildSide {
 
     private final JoinEngine engine;
+    private final GroupCodes codes;
     private final BuildLog log;
     private final UnmatchedBuildRows unmatched;
     private final DimensionExpiry expiry;
@@ -44,11 +46,13 @@ final class BuildSide {
     private long buildStartNs;
 
     /**
+     * @param codes replace the texts of group columns for the engine; the log keeps the texts
      * @param divider of chunks of the partitioned dimension
      * @param checkNotCancelled throws if the task has been cancelled
      */
     BuildSide(
             JoinEngine engine,
+            GroupCodes codes,
             BuildLog log,
             UnmatchedBuildRows unmatched,
             DimensionExpiry expiry,
@@ -57,6 +61,7 @@ final class BuildSide {
             PartitionDivider divider,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.engine = engine;
+        this.codes = codes;
         this.log = log;
         this.unmatched = unmatched;
         this.expiry = expiry;
@@ -105,7 +110,7 @@ final class BuildSide {
     private void submit(Chunk chunk) {
         // An engine that replaces a failed one builds its tables from the log.
         if (engine.state() != EngineState.BUILDING) {
-            engine.submitBuild(chunk.dimension(), chunk);
+            engine.submitBuild(chunk.dimension(), codes.encode(chunk));
         }
     }
 

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
@@ -27,6 +28,7 @@ import org.apache.flink.util.function.ThrowingRunnable;
 final class GroupPump<OUT> implements ResultPump {
 
     private final JoinEngine engine;
+    private final GroupCodes codes;
     private final EnginePolls polls;
     private final ResultEmitter<OUT> emitter;
     private final Output<StreamRecord<OUT>> output;
@@ -39,11 +41,13 @@ final class GroupPump<OUT> implements ResultPump {
     private boolean timerRuns;
 
     /**
+     * @param codes of the engine's text groups
      * @param checkNotCancelled throws if the task has been cancelled
      * @param intervalMs least time between two emissions for watermarks
      */
     GroupPump(
             JoinEngine engine,
+            GroupCodes codes,
             EnginePolls polls,
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output,
@@ -52,6 +56,7 @@ final class GroupPump<OUT> implements ResultPump {
             ProcessingTimeService time,
             long intervalMs) {
         this.engine = engine;
+        this.codes = codes;
         this.polls = polls;
         this.emitter = emitter;
         this.output = output;
@@ -68,7 +73,7 @@ final class GroupPump<OUT> implements ResultPump {
         if (batch == null) {
             boolean isFull = engine.awaitsDrain();
             if (isFull) {
-                emitter.emit(engine.drainGroups(), output);
+                emitGroups();
             }
             return isFull;
         }
@@ -76,6 +81,10 @@ final class GroupPump<OUT> implements ResultPump {
             onChunkCompleted.accept(batch.chunk());
         }
         return true;
+    }
+
+    private void emitGroups() throws Exception {
+        emitter.emit(codes.decode(engine.drainGroups()), output);
     }
 
     @Override
@@ -118,7 +127,7 @@ final class GroupPump<OUT> implements ResultPump {
                 Thread.onSpinWait();
             }
         }
-        emitter.emit(engine.drainGroups(), output);
+        emitGroups();
         lastEmittedMs = time.getCurrentProcessingTime();
         while (!held.isEmpty()) {
             ResultPump.emit(held.remove(), output);

@@ -80,6 +80,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     private BuildSide createBuildSide(UnmatchedBuildRows unmatched) {
         return new BuildSide(
                 engine.engine(),
+                engine.codes(),
                 state.buildLog(),
                 unmatched,
                 dimensionExpiry(),

@@ -116,6 +116,7 @@ final class ProbeSideFactory<OUT> {
             ResultEmitter<OUT> timed, ThrowingConsumer<Chunk, Exception> onChunkCompleted) {
         return new GroupPump<>(
                 engine.engine(),
+                engine.codes(),
                 engine.polls(),
                 timed,
                 output,

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.EngineOpener;
@@ -79,6 +80,10 @@ final class SubtaskEngine implements AutoCloseable {
 
     JoinEngine engine() {
         return opened.engine();
+    }
+
+    GroupCodes codes() {
+        return opened.codes();
     }
 
     EngineStatus status() {

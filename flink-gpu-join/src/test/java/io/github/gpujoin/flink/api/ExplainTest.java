@@ -139,6 +139,26 @@ class ExplainTest {
     }
 
     @Test
+    void shouldNameTextGroupsThatAreAddedUpByCodes() {
+        StarJoin<Row> star = star(env()).select();
+        DataStream<Customer> customers =
+                env.fromData(Customer.class, new Customer()).returns(Customer.class);
+        star.dimension(customers, d -> d.named("customers").on("k", "id"));
+        assertThat(star.groupBy("city", "id").count("n").explain().toString())
+                .contains("\n  text groups, added up by codes: customers.city\n");
+        assertThat(star.groupBy("id").count("n").explain().toString())
+                .doesNotContain("text groups");
+    }
+
+    /** A dimension with a text. */
+    public static class Customer {
+        public long id;
+        public String city = "";
+
+        public Customer() {}
+    }
+
+    @Test
     void shouldExplainAJoinOfTwoStreams() {
         PairJoin.Keyed<Row, Row> join =
                 PairJoin.build(rows(env()))

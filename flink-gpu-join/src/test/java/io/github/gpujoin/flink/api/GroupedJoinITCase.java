@@ -12,11 +12,13 @@ import io.github.gpujoin.flink.config.JoinConfig;
 import java.io.Serializable;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.eventtime.WatermarkGenerator;
 import org.apache.flink.api.common.eventtime.WatermarkOutput;
@@ -58,6 +60,7 @@ class GroupedJoinITCase {
         public short quantity;
         public long price;
         public Integer boxed;
+        public String note;
 
         public Sale() {}
     }
@@ -67,6 +70,7 @@ class GroupedJoinITCase {
         public long id;
         public byte segment;
         public int day;
+        public String city;
 
         public Customer() {}
     }
@@ -82,6 +86,7 @@ class GroupedJoinITCase {
             customer.id = i % 100;
             customer.segment = (byte) (i % 5 - 2);
             customer.day = i;
+            customer.city = i % 11 == 0 ? null : "city of " + i % 7;
             customers.add(customer);
         }
         for (int i = 0; i < 5_000; i++) {
@@ -134,6 +139,11 @@ class GroupedJoinITCase {
 
     /** Groups by day and segment: count, sum of prices, sum of price times quantity. */
     private Map<List<Object>, List<Long>> expected() {
+        return expected(customer -> customer.segment);
+    }
+
+    /** Groups by day and a column of customers. */
+    private Map<List<Object>, List<Long>> expected(Function<Customer, Object> column) {
         Map<List<Object>, List<Long>> groups = new TreeMap<>((a, b) -> ("" + a).compareTo("" + b));
         for (Sale sale : sales) {
             for (Customer customer : customers) {
@@ -142,7 +152,7 @@ class GroupedJoinITCase {
                         && sale.quantity < 40
                         && List.of(0, 2, 3, 6).contains(sale.day)) {
                     groups.merge(
-                            List.of(sale.day, customer.segment),
+                            Arrays.asList(sale.day, column.apply(customer)),
                             List.of(1L, sale.price, sale.price * sale.quantity),
                             GroupedJoinITCase::sums);
                 }
@@ -189,6 +199,39 @@ class GroupedJoinITCase {
                         .toRows();
         Map<List<Object>, List<Long>> groups = collect(rows, 2);
         assertThat(groups).isNotEmpty().containsExactlyEntriesOf(expected());
+    }
+
+    @ParameterizedTest(name = "engine={0}, partitioned={1}")
+    @CsvSource({"cpu,false", "cpu,true", "reference,false", "reference,true"})
+    void shouldGroupByTextOfADimension(String engine, boolean partitioned) throws Exception {
+        DataStream<Row> rows =
+                join(environment(engine), partitioned)
+                        .groupBy("facts.day AS saleDay", "city")
+                        .count("n")
+                        .sum("price", "total")
+                        .sumOfProduct("price", "quantity", "turnover")
+                        .toRows();
+        assertThat(collect(rows, 2))
+                .containsExactlyEntriesOf(expected(customer -> customer.city))
+                .containsKey(Arrays.asList(3, null));
+    }
+
+    @Test
+    void shouldAddUpTextGroupsInTheEngine() throws Exception {
+        DataStream<Row> parts =
+                join(environment("cpu"), false).groupBy("city").count("n").toPartialRows();
+        long rows = 0;
+        long results = 0;
+        try (CloseableIterator<Row> collected = parts.executeAndCollect()) {
+            while (collected.hasNext()) {
+                rows++;
+                results += collected.next().<Long>getFieldAs("n");
+            }
+        }
+        assertThat(rows).as("at most 8 groups of 3 subtasks").isBetween(8L, 24L);
+        assertThat(results)
+                .isEqualTo(expected().values().stream().mapToLong(sums -> sums.get(0)).sum())
+                .isGreaterThan(1_000);
     }
 
     @Test
@@ -253,6 +296,7 @@ class GroupedJoinITCase {
         assertRefused("day", "Ambiguous column 'day'", "sides with it=[facts, customers]");
         assertRefused("nothing", "Unknown column 'nothing'", "all sides=[facts, customers]");
         assertRefused("boxed", "Column of groups is not INT32 or INT64, or is nullable");
+        assertRefused("note", "Column of groups is not INT32 or INT64, or is nullable");
         assertThatThrownBy(
                         () ->
                                 join(environment("cpu"), d -> d.select("segment"))

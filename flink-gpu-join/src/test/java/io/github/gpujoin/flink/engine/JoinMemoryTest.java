@@ -5,6 +5,17 @@ package io.github.gpujoin.flink.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.ArrayList;
 import java.util.List;
@@ -206,5 +217,39 @@ class JoinMemoryTest {
         regions.forEach(memory::release);
         parts.forEach(JoinMemory.Part::close);
         assertThat(managers).allMatch(MemoryManager::verifyEmpty);
+    }
+
+    @Test
+    void shouldShareCodesOfTextGroupsWithTablesAndReleaseTheirMemoryWithTheLastSubtask() {
+        ChunkSchema facts = ChunkSchema.of(Column.of("key", ColumnType.INT64));
+        ChunkSchema cities =
+                ChunkSchema.of(
+                        Column.of("id", ColumnType.INT64), Column.of("city", ColumnType.STRING));
+        JoinSpec spec =
+                new JoinSpec(
+                        facts,
+                        List.of(new DimensionSpec("cities", cities, 0, 0, JoinKind.INNER)),
+                        List.of(),
+                        new Aggregation(List.of(new JoinColumn(0, 1)), List.of(Aggregate.count())));
+        Chunk paris = TestChunks.of(cities, 0, List.<Object[]>of(new Object[] {1L, "Paris"}));
+        Chunk rome = TestChunks.of(cities, 0, List.<Object[]>of(new Object[] {2L, "Rome"}));
+        MemoryManager first = slot();
+        MemoryManager second = slot();
+        JoinMemory.Part one = JoinMemory.shared(scope, shareOf(first));
+        try (JoinMemory.Part other = JoinMemory.shared(scope, shareOf(second))) {
+            Chunk coded = one.memory().groupCodes(spec).encode(paris);
+            other.memory().groupCodes(spec).encode(rome);
+            assertThat(other.memory().groupCodes(spec).encode(paris)).isEqualTo(coded);
+            assertThat(reservedBytes(first)).isPositive();
+            one.close();
+            assertThat(first.verifyEmpty()).as("the charge moves").isTrue();
+            assertThat(reservedBytes(second)).isPositive();
+        }
+        assertThat(second.verifyEmpty()).isTrue();
+        try (JoinMemory.Part own = JoinMemory.own(shareOf(first))) {
+            Chunk coded = own.memory().groupCodes(spec).encode(rome);
+            assertThat(coded.getInt(1, 0)).as("a dictionary of its own").isZero();
+        }
+        assertThat(first.verifyEmpty()).isTrue();
     }
 }

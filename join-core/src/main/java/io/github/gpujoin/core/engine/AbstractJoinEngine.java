@@ -26,8 +26,10 @@ public abstract class AbstractJoinEngine<P extends ProbeQueue.Probe> implements 
 
     /**
      * @param maxInFlight probe chunks that may be in flight at once
+     * @throws IllegalArgumentException if a group column is text; see {@link GroupCodes}
      */
     protected AbstractJoinEngine(JoinSpec spec, int maxInFlight) {
+        EngineChecks.integerGroups(spec);
         this.spec = spec;
         this.queue = new ProbeQueue<>(spec, maxInFlight, pending -> open(pending));
     }

@@ -10,8 +10,9 @@ import java.util.stream.Stream;
 /**
  * The grouping of a join that returns aggregates of groups instead of rows.
  *
- * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} fixed-width INT32 or INT64 columns to group
- *     by, whose types {@link JoinSpec} checks; empty for a single group of all rows
+ * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} columns to group by, whose types {@link
+ *     JoinSpec} checks: fixed-width INT32 or INT64, or STRING of a dimension, which {@link
+ *     GroupCodes} replace for an engine; empty for a single group of all rows
  * @param aggregates of each group; 1 to {@value #MAX_AGGREGATES}
  * @param maxGroups number of groups, 1 to 2^20, at which an engine pauses until its groups are
  *     read. It may hold more by the new groups of one step.
@@ -60,11 +61,11 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
     }
 
     /** Returns this aggregation with each column replaced. */
-    Aggregation map(UnaryOperator<JoinColumn> columns) {
+    Aggregation map(UnaryOperator<JoinColumn> groups, UnaryOperator<JoinColumn> factors) {
         return new Aggregation(
-                groupColumns.stream().map(columns).toList(),
+                groupColumns.stream().map(groups).toList(),
                 aggregates.stream()
-                        .map(a -> new Aggregate(a.factors().stream().map(columns).toList()))
+                        .map(a -> new Aggregate(a.factors().stream().map(factors).toList()))
                         .toList(),
                 maxGroups);
     }

@@ -52,6 +52,13 @@ public record DimensionSpec(
         this(name, schema, keyColumn, factKeyColumn, kind, NO_CHANGES);
     }
 
+    /**
+     * Returns this dimension with other types of columns that are neither key nor change column.
+     */
+    DimensionSpec withSchema(ChunkSchema other) {
+        return new DimensionSpec(name, other, keyColumn, factKeyColumn, kind, changeColumn);
+    }
+
     /** Whether rows are inserted, updated and deleted while facts are joined. */
     public boolean isChangelog() {
         return changeColumn != NO_CHANGES;

@@ -10,6 +10,15 @@ public final class EngineChecks {
 
     private EngineChecks() {}
 
+    /** Checks that an engine's group columns are integers. */
+    static void integerGroups(JoinSpec spec) {
+        if (spec.hasTextGroups()) {
+            throw new IllegalArgumentException(
+                    "Engine groups by text. Replace it by GroupCodes: groupColumns="
+                            + spec.aggregation().groupColumns());
+        }
+    }
+
     /**
      * Checks a build chunk.
      *

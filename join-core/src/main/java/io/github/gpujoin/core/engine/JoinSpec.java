@@ -57,7 +57,10 @@ public record JoinSpec(
             requireInteger("Filter column", "facts", factSchema, filter.column());
         }
         if (aggregation != null) {
-            aggregation = aggregation.map(column -> source(factSchema, copied, column));
+            aggregation =
+                    aggregation.map(
+                            group -> source(factSchema, copied, group, true),
+                            factor -> source(factSchema, copied, factor, false));
         }
         if (nullKeysColumn != NO_NULL_KEYS) {
             requireNullKeys(factSchema, nullKeysColumn, copied.size());
@@ -93,8 +96,18 @@ public record JoinSpec(
         return aggregation != null;
     }
 
+    /** Whether a group column is text, which {@link GroupCodes} replace for an engine. */
+    public boolean hasTextGroups() {
+        return aggregation != null
+                && aggregation.groupColumns().stream()
+                        .anyMatch(column -> column.type(this) == ColumnType.STRING);
+    }
+
     private static JoinColumn source(
-            ChunkSchema factSchema, List<DimensionSpec> dimensions, JoinColumn column) {
+            ChunkSchema factSchema,
+            List<DimensionSpec> dimensions,
+            JoinColumn column,
+            boolean mayBeText) {
         String role = "Column of groups";
         if (column.isFact()) {
             requireInteger(role, "facts", factSchema, column.column());
@@ -116,7 +129,9 @@ public record JoinSpec(
         if (column.column() == dimension.keyColumn()) {
             return JoinColumn.ofFact(dimension.factKeyColumn());
         }
-        requireInteger(role, dimension.name(), dimension.schema(), column.column());
+        if (!mayBeText || !isText(dimension.schema(), column.column())) {
+            requireInteger(role, dimension.name(), dimension.schema(), column.column());
+        }
         if (!dimension.kind().keepsPayload()) {
             throw new IllegalArgumentException(
                     role
@@ -154,6 +169,12 @@ public record JoinSpec(
             throw new IllegalArgumentException(
                     role + " is not INT32: input=" + input + ", column=" + schema.column(column));
         }
+    }
+
+    private static boolean isText(ChunkSchema schema, int column) {
+        return column >= 0
+                && column < schema.size()
+                && schema.column(column).type() == ColumnType.STRING;
     }
 
     private static boolean isInteger(ChunkSchema schema, int column) {

@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.engine;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.engine.testing.EngineRun;
@@ -15,11 +16,14 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -105,6 +109,10 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                                 sums.spec(),
                                 sums.builds(),
                                 sums.probes()));
+    }
+
+    static LongStream textSeeds() {
+        return LongStream.range(6_000, 6_020);
     }
 
     private static JoinSpec grouped(int maxGroups, JoinColumn... groups) {
@@ -201,6 +209,91 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                         List.of(1L, Long.MAX_VALUE, 4L, 1L),
                         List.of(2L, 2 * Long.MAX_VALUE, 8 * Long.MAX_VALUE))
                 .isEqualTo(new NestedLoopJoin(spec, builds).aggregate(probes));
+    }
+
+    /** Two dimensions of a key, a text and a weight, joined by the key and the value of facts. */
+    private static JoinSpec groupedByTexts(int maxGroups) {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64),
+                        Column.nullable("text", ColumnType.STRING),
+                        Column.of("weight", ColumnType.INT32));
+        return new JoinSpec(
+                VALUED_FACTS,
+                List.of(
+                        new DimensionSpec("sellers", schema, 0, 0, JoinKind.INNER),
+                        new DimensionSpec("buyers", schema, 0, 1, JoinKind.INNER)),
+                List.of(),
+                new Aggregation(
+                        List.of(new JoinColumn(0, 1), KEY, new JoinColumn(1, 1)),
+                        List.of(Aggregate.count(), Aggregate.sum(new JoinColumn(0, 2))),
+                        maxGroups));
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("textSeeds")
+    void shouldAggregateByCodesOfTextsByDefinition(long seed) {
+        Random random = new Random(seed);
+        String[] texts = {null, "", "x", "K\u00f6ln", "K\u00d6LN", "\ud83d\ude80 ".repeat(20)};
+        JoinSpec spec = groupedByTexts(1 + random.nextInt(100));
+        List<List<Object[]>> dimensions = new ArrayList<>();
+        List<BuildChunk> builds = new ArrayList<>();
+        GroupCodes codes = new GroupCodes(spec, MemoryReservations.unlimited());
+        for (int d = 0; d < 2; d++) {
+            List<Object[]> rows = new ArrayList<>();
+            for (long i = random.nextInt(60); i >= 0; i--) {
+                String text = texts[random.nextInt(texts.length)];
+                rows.add(new Object[] {(long) random.nextInt(20), text, random.nextInt()});
+            }
+            dimensions.add(rows);
+            Chunk chunk = TestChunks.of(spec.dimensions().get(d).schema(), d, rows);
+            builds.add(new BuildChunk(d, codes.encode(chunk)));
+        }
+        List<Object[]> facts = new ArrayList<>();
+        for (int i = 0; i < 300; i++) {
+            facts.add(new Object[] {random.nextInt(22), (long) random.nextInt(22)});
+        }
+        Map<List<Long>, List<Long>> groups =
+                EngineRun.aggregate(
+                        factory(),
+                        codes.spec(),
+                        builds,
+                        List.of(TestChunks.of(VALUED_FACTS, -1, facts)));
+        Map<List<Object>, List<Long>> decoded = new HashMap<>();
+        groups.forEach((group, sums) -> decoded.put(texts(codes, group), sums));
+        assertThat(decoded).isEqualTo(groupsByTexts(facts, dimensions));
+    }
+
+    private static List<Object> texts(GroupCodes codes, List<Long> group) {
+        long[] values = {group.get(0), group.get(1), group.get(2), 0, 0};
+        GroupRows rows = codes.decode(new GroupRows(codes.spec().aggregation(), values));
+        return Arrays.asList(rows.groupText(0, 0), group.get(1), rows.groupText(0, 2));
+    }
+
+    private static Map<List<Object>, List<Long>> groupsByTexts(
+            List<Object[]> facts, List<List<Object[]>> dimensions) {
+        Map<List<Object>, List<Long>> groups = new HashMap<>();
+        for (Object[] fact : facts) {
+            long key = (Integer) fact[0];
+            for (Object[] seller : dimensions.get(0)) {
+                for (Object[] buyer : dimensions.get(1)) {
+                    if (seller[0].equals(key) && buyer[0].equals(fact[1])) {
+                        groups.merge(
+                                Arrays.asList(seller[1], key, buyer[1]),
+                                List.of(1L, (long) (Integer) seller[2]),
+                                NestedLoopJoin::sums);
+                    }
+                }
+            }
+        }
+        return groups;
+    }
+
+    @Test
+    void shouldRejectTextsThatNoCodesReplace() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> EngineRun.loaded(factory(), groupedByTexts(10), List.of()))
+                .withMessageContaining("Engine groups by text");
     }
 
     @Test

@@ -60,6 +60,10 @@ final class ExplanationText {
         if (explanation.partitionRows().partitions() > 0) {
             text.append("\n  ").append(explanation.partitionRows());
         }
+        if (!explanation.textGroups().isEmpty()) {
+            text.append("\n  text groups, added up by codes: ");
+            text.append(String.join(", ", explanation.textGroups()));
+        }
         for (DimensionExplanation dimension : explanation.dimensions()) {
             appendSpilled(text, dimension);
         }

@@ -20,6 +20,7 @@ import org.apache.flink.annotation.PublicEvolving;
  *     partitions of a subtask
  * @param unalignedCheckpoints whether unaligned checkpoints include the edges into the join, or the
  *     reason why not
+ * @param textGroups text group columns, {@code dimension.column}, which the engines add up by codes
  * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
  */
 @PublicEvolving
@@ -30,6 +31,7 @@ public record JoinExplanation(
         ReasonCode chunks,
         ReasonCode unalignedCheckpoints,
         List<DimensionExplanation> dimensions,
+        List<String> textGroups,
         PartitionSummary partitionRows)
         implements Serializable {
 
@@ -41,7 +43,7 @@ public record JoinExplanation(
     public static final int NONE = -1;
 
     /**
-     * Copies the list.
+     * Copies the lists.
      *
      * @param join prefix of the uids of its operators
      * @param stage {@code planned}, or the subtask that reports
@@ -51,10 +53,13 @@ public record JoinExplanation(
      * @param unalignedCheckpoints whether unaligned checkpoints include the edges into the join, or
      *     the reason why not
      * @param dimensions in their order
+     * @param textGroups text group columns, {@code dimension.column}, which the engines add up by
+     *     codes
      * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
      */
     public JoinExplanation {
         dimensions = List.copyOf(dimensions);
+        textGroups = List.copyOf(textGroups);
     }
 
     /**
@@ -79,6 +84,7 @@ public record JoinExplanation(
                 ReasonCode.FEW_KEY_GROUPS,
                 unalignedCheckpoints,
                 dimensions,
+                List.of(),
                 PartitionSummary.NONE);
     }
 
@@ -90,7 +96,32 @@ public record JoinExplanation(
      */
     public JoinExplanation withChunks(ReasonCode why) {
         return new JoinExplanation(
-                join, stage, transport, why, unalignedCheckpoints, dimensions, partitionRows);
+                join,
+                stage,
+                transport,
+                why,
+                unalignedCheckpoints,
+                dimensions,
+                textGroups,
+                partitionRows);
+    }
+
+    /**
+     * The same join with text group columns.
+     *
+     * @param columns text group columns, {@code dimension.column}
+     * @return the explanation
+     */
+    public JoinExplanation withTextGroups(List<String> columns) {
+        return new JoinExplanation(
+                join,
+                stage,
+                transport,
+                chunks,
+                unalignedCheckpoints,
+                dimensions,
+                columns,
+                partitionRows);
     }
 
     /**
@@ -108,7 +139,14 @@ public record JoinExplanation(
                         : ReasonCode.MEASURED_WITHIN_LIMIT;
         updated.set(dimension, updated.get(dimension).distributed(distribution, why));
         return new JoinExplanation(
-                join, stage, transport, chunks, unalignedCheckpoints, updated, partitionRows);
+                join,
+                stage,
+                transport,
+                chunks,
+                unalignedCheckpoints,
+                updated,
+                textGroups,
+                partitionRows);
     }
 
     /**
@@ -128,6 +166,7 @@ public record JoinExplanation(
                 chunks,
                 unalignedCheckpoints,
                 joined,
+                textGroups,
                 rows);
     }
 
