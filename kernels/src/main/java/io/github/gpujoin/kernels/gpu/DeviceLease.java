@@ -10,7 +10,6 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
-import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeviceLease {
 
-    static final int MAX_PLANS = 256;
     static final int SERVE_THREADS = 1024;
 
     /** After this launch number the next one is 1. */
@@ -54,8 +52,7 @@ final class DeviceLease {
     private final long laneOf;
     private final long queues;
     private final int lanes;
-    private final long plans;
-    private final BitSet reservedPlans = new BitSet(MAX_PLANS);
+    private final PlanEntries plans;
     private final AtomicLong epochs = new AtomicLong();
     private final AtomicInteger waitingCount = new AtomicInteger();
     private final HostRegistrations registrations = new HostRegistrations(this);
@@ -131,7 +128,7 @@ final class DeviceLease {
             this.ringAddress = buffers.pinned(StepRing.LENGTH_BYTES);
             this.grid = buffers.device(StepDescriptor.GRID_BYTES);
             this.laneOf = buffers.device(controlBytes - StepDescriptor.CONTROL_LANE_OF_OFFSET);
-            this.plans = buffers.device((long) MAX_PLANS * PlanDescriptor.PLAN_BYTES);
+            this.plans = new PlanEntries(buffers.device(PlanEntries.LENGTH_BYTES));
             Memory.fill(null, control, controlBytes, (byte) 0);
             Memory.fill(null, ringAddress, StepRing.LENGTH_BYTES, (byte) 0);
             GridAllotment allotment = new GridAllotment(mode, blocks, control);
@@ -180,6 +177,11 @@ final class DeviceLease {
         return ring;
     }
 
+    /** Returns the plans of all engines; the kernel runs while there is one. */
+    PlanEntries plans() {
+        return plans;
+    }
+
     /** Returns an epoch that no other engine of the device has. */
     long nextEpoch() {
         return epochs.incrementAndGet();
@@ -212,27 +214,6 @@ final class DeviceLease {
         return memory.isLost();
     }
 
-    /** Reserves an entry for a plan. Call it while the kernel is stopped. */
-    synchronized int reservePlan() {
-        int plan = reservedPlans.nextClearBit(0);
-        if (plan >= MAX_PLANS) {
-            throw new GpuUnavailableException(
-                    GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "Too many engines on one device: engines=%d, maxEngines=%d. Lower the task slots of the process, or use another device."
-                            .formatted(plan + 1, MAX_PLANS));
-        }
-        reservedPlans.set(plan);
-        return plan;
-    }
-
-    synchronized void freePlan(int plan) {
-        reservedPlans.clear(plan);
-    }
-
-    long planAddress(int plan) {
-        return plans + (long) plan * PlanDescriptor.PLAN_BYTES;
-    }
-
     /**
      * Stops the kernel, runs an action and starts the kernel again. Claimed steps are completed
      * first; steps posted meanwhile wait.
@@ -256,7 +237,7 @@ final class DeviceLease {
                 stopCount++;
                 // A thread that waits for this lock would stop the kernel at once; it starts the
                 // kernel itself.
-                if (!reservedPlans.isEmpty() && !isLost() && waitingCount.get() == 0) {
+                if (!plans.isEmpty() && !isLost() && waitingCount.get() == 0) {
                     start();
                 }
             }
@@ -277,7 +258,7 @@ final class DeviceLease {
                                 grid,
                                 laneOf,
                                 queues,
-                                plans,
+                                plans.address(),
                                 StepRing.ENTRIES - 1,
                                 lanes,
                                 launch));

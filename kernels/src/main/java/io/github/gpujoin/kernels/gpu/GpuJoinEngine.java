@@ -8,10 +8,8 @@ import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -36,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * {@link #snapshot()} still contains the pending probes, so that another engine can continue with
  * them.
  */
-public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
+public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         implements ForkableJoinEngine {
 
     private static final int MAX_IN_FLIGHT = 64;
@@ -55,8 +53,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     /** Whether the kernel can read chunks in slots. */
     private final boolean readsInPlace;
 
-    private final SegmentSizer sizer;
     private @Nullable SegmentPipe pipe;
+    private @Nullable SegmentCutter cutter;
     private JoinPlan joinPlan;
     private ResultFormat format;
 
@@ -66,20 +64,6 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private ResultBatch emptyBatch;
     private long emptyAddress;
     private int plan = -1;
-
-    /** An in-flight chunk, and how far it is cut into segments. */
-    static final class Probe extends ProbeQueue.Probe {
-        int nextRow;
-
-        Probe(InFlightProbe pending) {
-            super(pending);
-            this.nextRow = firstRow();
-        }
-
-        boolean isCut() {
-            return nextRow == chunk().rowCount();
-        }
-    }
 
     /**
      * Creates an engine whose host memory is limited by {@link GpuOptions#memory()} only. The first
@@ -123,12 +107,6 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         this.facts = new FactSegments(spec, options.encodeSegments());
         this.readsInPlace =
                 options.ringMemory() == RingMemory.HOST && !facts.chunkColumns().isEmpty();
-        this.sizer =
-                new SegmentSizer(
-                        options.segmentRows(),
-                        spec.isAggregating()
-                                ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
-                                : options.segmentRows());
         try {
             JoinPlan.requireFits(spec, facts);
         } catch (GpuUnavailableException e) {
@@ -266,17 +244,26 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         if (spec().isAggregating()) {
             groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
         }
-        plan = lease.reservePlan();
+        plan = lease.plans().reserve();
         joinPlan = new JoinPlan(spec(), facts, format, tables.tables(), false, groups);
-        joinPlan.write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
+        joinPlan.write(lease.driver(), buffers, lease.blocks(), slots, lease.plans().address(plan));
+        SegmentSizer sizer =
+                new SegmentSizer(
+                        options.segmentRows(),
+                        spec().isAggregating()
+                                ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
+                                : options.segmentRows());
         pipe = new SegmentPipe(lease, plan, slots, facts, sizer, reader, options.stallTimeoutNs());
+        cutter =
+                new SegmentCutter(
+                        pipe, sizer, lease.registrations(), readsInPlace, options.stallTimeoutNs());
         emptyAddress = slots.resultAddress(0, 0);
         emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
     }
 
     @Override
-    protected Probe open(InFlightProbe pending) {
-        return new Probe(pending);
+    protected SegmentCutter.Probe open(InFlightProbe pending) {
+        return new SegmentCutter.Probe(pending);
     }
 
     @Override
@@ -284,58 +271,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         if (tables.hasChanges()) {
             applyChanges();
         }
-        fillPipe();
-    }
-
-    /** Cuts queued chunks into segments while slots are free. */
-    private void fillPipe() {
-        for (Probe probe : queue()) {
-            while (!probe.isCut()) {
-                if (!pipe.hasRoom()) {
-                    return;
-                }
-                int inPlaceRows = rowsInPlace(probe);
-                if (inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
-                    continue;
-                }
-                int left = probe.chunk().rowCount() - probe.nextRow;
-                int rows = Math.min(sizer.rows(), left);
-                pipe.add(probe.chunk(), probe.nextRow, rows);
-                probe.nextRow += rows;
-            }
-        }
-    }
-
-    /**
-     * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
-     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
-     */
-    private int rowsInPlace(Probe probe) {
-        ChunkSlot slot = probe.chunk().slot();
-        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
-            return 0;
-        }
-        int left = probe.chunk().rowCount() - probe.nextRow;
-        if (left <= sizer.rows() && (probe.nextRow == 0 || slot.isVerified())) {
-            return left;
-        }
-        return slot.isVerified()
-                ? sizer.rows() / SegmentPipe.RANGE_ROWS * SegmentPipe.RANGE_ROWS
-                : 0;
-    }
-
-    /** Returns whether the kernel can read the slot of the chunk. */
-    private boolean addInPlace(Probe probe, int rowCount) {
-        ChunkSlot slot = probe.chunk().slot();
-        long deviceAddress =
-                lease.registrations()
-                        .deviceAddress(slot.region(), slot.address(), options.stallTimeoutNs());
-        if (deviceAddress == 0) {
-            return false;
-        }
-        pipe.addInPlace(probe.chunk(), probe.nextRow, rowCount, deviceAddress);
-        probe.nextRow += rowCount;
-        return true;
+        cutter.cut(queue());
     }
 
     /** {@inheritDoc} The kernel does, in its own copy. */
@@ -364,8 +300,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         if (pipe.groupsFull()) {
             return null;
         }
-        fillPipe();
-        Probe head = queue().head();
+        cutter.cut(queue());
+        SegmentCutter.Probe head = queue().head();
         if (head != null && head.completedRows() == head.chunk().rowCount()) {
             emptyBatch.set(head.chunk(), 0, head.completedRows());
             return emptyBatch;
@@ -453,7 +389,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
             holdsTables = false;
         }
         if (plan >= 0) {
-            lease.freePlan(plan);
+            lease.plans().free(plan);
             plan = -1;
         }
     }

@@ -4,6 +4,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import java.io.Serializable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Sizes and limits of an engine.
@@ -72,106 +73,83 @@ public record GpuOptions(
     }
 
     public GpuOptions withDevice(int device) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.device = device);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(
+                changed -> {
+                    changed.slots = slots;
+                    changed.segmentRows = segmentRows;
+                });
     }
 
     public GpuOptions withRingMemory(RingMemory ringMemory) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.ringMemory = ringMemory);
     }
 
     public GpuOptions withMemory(MemoryBudget memory) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.memory = memory);
     }
 
     public GpuOptions withStallTimeoutNs(long stallTimeoutNs) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.stallTimeoutNs = stallTimeoutNs);
     }
 
     public GpuOptions withGridMode(GridMode gridMode) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.gridMode = gridMode);
     }
 
     public GpuOptions withEncodeSegments(boolean encodeSegments) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.encodeSegments = encodeSegments);
     }
 
     public GpuOptions withPackResults(boolean packResults) {
-        return new GpuOptions(
-                device,
-                slots,
-                segmentRows,
-                ringMemory,
-                memory,
-                stallTimeoutNs,
-                gridMode,
-                encodeSegments,
-                packResults);
+        return with(changed -> changed.packResults = packResults);
+    }
+
+    private GpuOptions with(Consumer<Builder> change) {
+        Builder changed = new Builder(this);
+        change.accept(changed);
+        return changed.build();
+    }
+
+    /** Options that may be changed one by one. */
+    private static final class Builder {
+
+        private int device;
+        private int slots;
+        private int segmentRows;
+        private RingMemory ringMemory;
+        private MemoryBudget memory;
+        private long stallTimeoutNs;
+        private GridMode gridMode;
+        private boolean encodeSegments;
+        private boolean packResults;
+
+        Builder(GpuOptions from) {
+            device = from.device;
+            slots = from.slots;
+            segmentRows = from.segmentRows;
+            ringMemory = from.ringMemory;
+            memory = from.memory;
+            stallTimeoutNs = from.stallTimeoutNs;
+            gridMode = from.gridMode;
+            encodeSegments = from.encodeSegments;
+            packResults = from.packResults;
+        }
+
+        GpuOptions build() {
+            return new GpuOptions(
+                    device,
+                    slots,
+                    segmentRows,
+                    ringMemory,
+                    memory,
+                    stallTimeoutNs,
+                    gridMode,
+                    encodeSegments,
+                    packResults);
+        }
     }
 }

@@ -149,10 +149,10 @@ public final class SegmentFeed implements AutoCloseable {
                         chunks.size(),
                         join.facts().plainBytes(mostRows),
                         format);
-        plan = lease.reservePlan();
+        plan = lease.plans().reserve();
         boolean countOnly = join.output() == StepOutput.COUNT;
         new JoinPlan(join.spec(), join.facts(), format, join.tables(), countOnly)
-                .write(lease.driver(), buffers, lease.blocks(), slots, lease.planAddress(plan));
+                .write(lease.driver(), buffers, lease.blocks(), slots, lease.plans().address(plan));
     }
 
     private int rowsOf(int slot) {
@@ -392,6 +392,6 @@ public final class SegmentFeed implements AutoCloseable {
 
     private void freePlan() {
         buffers.close();
-        lease.freePlan(plan);
+        lease.plans().free(plan);
     }
 }

@@ -23,7 +23,6 @@ final class SegmentPipe {
     /** A range of rows that is read in place starts at a multiple of this. */
     static final int RANGE_ROWS = 64;
 
-    private static final long NOT_POSTED = -1;
     private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /** Minimum number of polls without progress before the kernel counts as stalled. */
@@ -51,70 +50,6 @@ final class SegmentPipe {
 
     private long lastCheckNs;
     private long stopCountSeen;
-
-    /**
-     * Rows of a chunk in a slot and the steps posted for them: the step whose results are emitted
-     * next, in {@code buffer}, and the step after it, in the other buffer.
-     */
-    private static final class Segment {
-        final Chunk chunk;
-        final int firstRow;
-        final int rowCount;
-        final int slot;
-        final long sequence;
-        final int lengthBytes;
-
-        /** Null if the rows were copied to the slot. */
-        final StepRing.@Nullable InPlaceChunk inPlace;
-
-        int buffer;
-        int completedRows;
-        boolean resume;
-        long ticket = NOT_POSTED;
-        long nextTicket = NOT_POSTED;
-
-        /** Whether this segment is a user of the chunk's slot, which the kernel reads. */
-        private boolean usesChunk;
-
-        Segment(
-                Chunk chunk,
-                int firstRow,
-                int rowCount,
-                int slot,
-                long sequence,
-                int lengthBytes,
-                StepRing.@Nullable InPlaceChunk inPlace) {
-            this.chunk = chunk;
-            this.firstRow = firstRow;
-            this.rowCount = rowCount;
-            this.slot = slot;
-            this.sequence = sequence;
-            this.lengthBytes = lengthBytes;
-            this.inPlace = inPlace;
-            if (inPlace != null) {
-                chunk.retain();
-                usesChunk = true;
-            }
-        }
-
-        /** Releases the chunk, which the kernel no longer reads. */
-        void releaseChunk() {
-            if (usesChunk) {
-                usesChunk = false;
-                chunk.release();
-            }
-        }
-
-        /** Returns the epoch in the header that the kernel reads. */
-        long epoch(long ofSegments) {
-            return inPlace == null ? ofSegments : chunk.epoch();
-        }
-
-        /** Returns the sequence in the header that the kernel reads. */
-        long headerSequence() {
-            return inPlace == null ? sequence : chunk.sequence();
-        }
-    }
 
     /**
      * @param sizer receives the result count of each step
@@ -279,7 +214,7 @@ final class SegmentPipe {
 
     /** Posts the step of a segment if the ring was full or the segment had not arrived. */
     private void postAgain(Segment segment) {
-        if (segment.ticket == NOT_POSTED
+        if (segment.ticket == Segment.NOT_POSTED
                 && (segment.inPlace != null || slots.hasArrived(segment.slot))) {
             segment.ticket = post(segment, segment.buffer, segment.resume);
         }
@@ -294,7 +229,7 @@ final class SegmentPipe {
             nextCheck = head.sequence;
         }
         Segment segment = segmentOfSlot[(int) (nextCheck++ % slots.count())];
-        if (segment.nextTicket == NOT_POSTED && isDone(segment) && hasMore(segment)) {
+        if (segment.nextTicket == Segment.NOT_POSTED && isDone(segment) && hasMore(segment)) {
             segment.nextTicket = post(segment, 1 - segment.buffer, true);
         }
     }
@@ -309,7 +244,7 @@ final class SegmentPipe {
     }
 
     private boolean isDone(int slot, int buffer, long ticket) {
-        return ticket != NOT_POSTED && slots.completion(slot, buffer).isOf(ticket);
+        return ticket != Segment.NOT_POSTED && slots.completion(slot, buffer).isOf(ticket);
     }
 
     private ResultBatch emit(Segment head) {
@@ -326,7 +261,7 @@ final class SegmentPipe {
                         completion.rowCount(),
                         head.firstRow + head.completedRows);
         if (head.completedRows == head.rowCount) {
-            head.ticket = NOT_POSTED;
+            head.ticket = Segment.NOT_POSTED;
             head.releaseChunk();
             isHeadEmitted = true;
         } else {
@@ -340,7 +275,7 @@ final class SegmentPipe {
         segment.buffer = 1 - segment.buffer;
         segment.resume = true;
         segment.ticket = segment.nextTicket;
-        segment.nextTicket = NOT_POSTED;
+        segment.nextTicket = Segment.NOT_POSTED;
         postAgain(segment);
     }
 
@@ -404,8 +339,8 @@ final class SegmentPipe {
         for (Segment segment : inFlight) {
             awaitStep(segment.slot, segment.buffer, segment.ticket);
             awaitStep(segment.slot, 1 - segment.buffer, segment.nextTicket);
-            segment.ticket = NOT_POSTED;
-            segment.nextTicket = NOT_POSTED;
+            segment.ticket = Segment.NOT_POSTED;
+            segment.nextTicket = Segment.NOT_POSTED;
         }
     }
 
@@ -417,7 +352,7 @@ final class SegmentPipe {
     }
 
     private void awaitStep(int slot, int buffer, long ticket) {
-        if (ticket == NOT_POSTED) {
+        if (ticket == Segment.NOT_POSTED) {
             return;
         }
         while (!isDone(slot, buffer, ticket)) {

@@ -32,12 +32,12 @@ class DeviceLeaseTest {
     @BeforeEach
     void open() {
         lease = new DeviceLease(driver, GpuOptions.defaults());
-        lease.whileStopped(TIMEOUT_NS, () -> plan = lease.reservePlan());
+        lease.whileStopped(TIMEOUT_NS, () -> plan = lease.plans().reserve());
     }
 
     @AfterEach
     void releaseDevice() {
-        lease.whileStopped(TIMEOUT_NS, () -> lease.freePlan(plan));
+        lease.whileStopped(TIMEOUT_NS, () -> lease.plans().free(plan));
         lease.release();
     }
 

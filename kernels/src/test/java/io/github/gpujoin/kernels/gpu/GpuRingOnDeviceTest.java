@@ -38,7 +38,7 @@ class GpuRingOnDeviceTest {
                     OPTIONS.stallTimeoutNs(),
                     () -> {
                         image[0] = buffers.pinned(GEOMETRY.lengthBytes());
-                        plan[0] = lease.reservePlan();
+                        plan[0] = lease.plans().reserve();
                     });
             try (DeviceRing ring = rings.allocate(GEOMETRY.lengthBytes(), GEOMETRY.slotBytes())) {
                 bringAll(lease.driver(), image[0], ring);
@@ -49,7 +49,7 @@ class GpuRingOnDeviceTest {
                     OPTIONS.stallTimeoutNs(),
                     () -> {
                         buffers.close();
-                        lease.freePlan(plan[0]);
+                        lease.plans().free(plan[0]);
                     });
             lease.release();
         }

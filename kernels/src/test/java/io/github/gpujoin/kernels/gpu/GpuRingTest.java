@@ -76,14 +76,14 @@ class GpuRingTest {
 
     @Test
     void shouldBeReadableWhileTheKernelRuns() {
-        lease.whileStopped(options.stallTimeoutNs(), lease::reservePlan);
+        lease.whileStopped(options.stallTimeoutNs(), lease.plans()::reserve);
         try (DeviceRing ring = rings.allocate(RING_BYTES, SLOT_BYTES)) {
             int launches = driver.serveLaunches();
             ring.at(0, SLOT_BYTES);
             assertThat(driver.serveLaunches()).isEqualTo(launches);
             assertThat(driver.isIdle()).as("the kernel runs").isFalse();
         }
-        lease.whileStopped(options.stallTimeoutNs(), () -> lease.freePlan(0));
+        lease.whileStopped(options.stallTimeoutNs(), () -> lease.plans().free(0));
     }
 
     /**

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.InFlightProbe;
+import io.github.gpujoin.core.engine.ProbeQueue;
+import io.github.gpujoin.core.layout.ChunkSlot;
+
+/**
+ * Cuts queued chunks into segments of a pipe: copies of rows, or rows that the kernel reads in the
+ * slot of their chunk. Not thread-safe.
+ */
+final class SegmentCutter {
+
+    private final SegmentPipe pipe;
+    private final SegmentSizer sizer;
+    private final HostRegistrations registrations;
+    private final boolean readsInPlace;
+    private final long stallTimeoutNs;
+
+    /** An in-flight chunk, and how far it is cut into segments. */
+    static final class Probe extends ProbeQueue.Probe {
+
+        private int nextRow;
+
+        Probe(InFlightProbe pending) {
+            super(pending);
+            this.nextRow = firstRow();
+        }
+
+        private boolean isCut() {
+            return nextRow == chunk().rowCount();
+        }
+    }
+
+    /**
+     * @param sizer of segments
+     * @param readsInPlace whether the kernel can read chunks in slots
+     */
+    SegmentCutter(
+            SegmentPipe pipe,
+            SegmentSizer sizer,
+            HostRegistrations registrations,
+            boolean readsInPlace,
+            long stallTimeoutNs) {
+        this.pipe = pipe;
+        this.sizer = sizer;
+        this.registrations = registrations;
+        this.readsInPlace = readsInPlace;
+        this.stallTimeoutNs = stallTimeoutNs;
+    }
+
+    /** Adds segments of the chunks, in their order, while the pipe has room. */
+    void cut(Iterable<Probe> chunks) {
+        for (Probe probe : chunks) {
+            while (!probe.isCut()) {
+                if (!pipe.hasRoom()) {
+                    return;
+                }
+                int inPlaceRows = rowsInPlace(probe);
+                if (inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
+                    continue;
+                }
+                int left = probe.chunk().rowCount() - probe.nextRow;
+                int rows = Math.min(sizer.rows(), left);
+                pipe.add(probe.chunk(), probe.nextRow, rows);
+                probe.nextRow += rows;
+            }
+        }
+    }
+
+    /**
+     * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
+     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
+     */
+    private int rowsInPlace(Probe probe) {
+        ChunkSlot slot = probe.chunk().slot();
+        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
+            return 0;
+        }
+        int left = probe.chunk().rowCount() - probe.nextRow;
+        if (left <= sizer.rows() && (probe.nextRow == 0 || slot.isVerified())) {
+            return left;
+        }
+        return slot.isVerified()
+                ? sizer.rows() / SegmentPipe.RANGE_ROWS * SegmentPipe.RANGE_ROWS
+                : 0;
+    }
+
+    /** Returns whether the kernel can read the slot of the chunk. */
+    private boolean addInPlace(Probe probe, int rowCount) {
+        ChunkSlot slot = probe.chunk().slot();
+        long deviceAddress =
+                registrations.deviceAddress(slot.region(), slot.address(), stallTimeoutNs);
+        if (deviceAddress == 0) {
+            return false;
+        }
+        pipe.addInPlace(probe.chunk(), probe.nextRow, rowCount, deviceAddress);
+        probe.nextRow += rowCount;
+        return true;
+    }
+}
