@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
@@ -308,11 +309,12 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
 
     /**
      * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
-     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
+     * chunk is on the heap or encoded, or the kernel would verify it and it exceeds a segment.
      */
     private int rowsInPlace(Probe probe) {
         ChunkSlot slot = probe.chunk().slot();
-        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
+        boolean isPlainSlot = slot != null && !(probe.chunk() instanceof EncodedChunk);
+        if (!isPlainSlot || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
             return 0;
         }
         int left = probe.chunk().rowCount() - probe.nextRow;
