@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
+import io.github.gpujoin.core.encoding.EncodedColumnReader;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
@@ -9,39 +11,59 @@ import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads an integer column of fact chunks as contiguous 64-bit values. Chunks are read in place, on
- * the heap and in slots. Immutable.
+ * Reads an integer column of fact chunks as contiguous 64-bit values. Chunks are read where they
+ * are, on the heap and in slots; of encoded ones only the rows that are read are decoded. Not
+ * thread-safe.
  */
 final class FactColumn {
 
     private final int column;
     private final boolean wide;
+    private final EncodedColumnReader encoded;
+    private byte @Nullable [] base;
+    private long start;
 
     FactColumn(JoinSpec spec, int column) {
         this.column = column;
         this.wide = spec.factSchema().column(column).type() == ColumnType.INT64;
+        this.encoded = new EncodedColumnReader(column);
     }
 
-    /** Returns whether the chunk holds 64-bit values. */
-    boolean isWide() {
+    /**
+     * Locates or decodes the values of consecutive rows.
+     *
+     * @return whether {@link #base()} and {@link #start()} have them as {@code int64[count]}, until
+     *     the next call; if not, {@link #copy} has to widen them
+     */
+    boolean locate(Chunk chunk, int firstRow, int count) {
+        if (chunk instanceof EncodedChunk facts) {
+            base = encoded.load(facts, firstRow, count);
+            start = Memory.BYTES;
+            return true;
+        }
+        base = chunk.array();
+        start = chunk.columnStart(column) + (wide ? 8L : 4L) * firstRow;
         return wide;
     }
 
-    /** Returns the offset of a value in {@link Chunk#array()}, or its address. */
-    long offset(Chunk chunk, int row) {
-        return chunk.columnStart(column) + (wide ? 8L : 4L) * row;
+    /** Returns the array of the values, or null for native memory. */
+    byte @Nullable [] base() {
+        return base;
+    }
+
+    /** Returns the offset of the first value in {@link #base()}, or its address. */
+    long start() {
+        return start;
     }
 
     /** Copies the values of consecutive rows to {@code int64[count]}. */
     void copy(Chunk chunk, int firstRow, int count, long target) {
-        byte @Nullable [] array = chunk.array();
-        long source = offset(chunk, firstRow);
-        if (wide) {
-            Memory.copy(array, source, null, target, 8L * count);
-        } else if (array == null) {
-            widen(source, count, target);
+        if (locate(chunk, firstRow, count)) {
+            Memory.copy(base, start, null, target, 8L * count);
+        } else if (base == null) {
+            widen(start, count, target);
         } else {
-            widen(array, source, count, target);
+            widen(base, start, count, target);
         }
     }
 
@@ -51,8 +73,12 @@ final class FactColumn {
      * @param rows address of {@code int32[count]}
      */
     void gather(Chunk chunk, long rows, int count, long target) {
+        if (chunk instanceof EncodedChunk facts) {
+            encoded.gather(facts, rows, count, target);
+            return;
+        }
         byte @Nullable [] array = chunk.array();
-        long values = offset(chunk, 0);
+        long values = chunk.columnStart(column);
         if (array == null) {
             gather(values, rows, count, target);
         } else if (wide) {

@@ -220,9 +220,9 @@ final class ProbeLevel {
         keys = widenedKeys;
         if (!input.isConsecutive()) {
             factKeys.gather(chunk, input.probeRows() + 4L * inputRow, count, keys);
-        } else if (factKeys.isWide()) {
-            keyBase = chunk.array();
-            keys = factKeys.offset(chunk, input.probeRow(inputRow));
+        } else if (factKeys.locate(chunk, input.probeRow(inputRow), count)) {
+            keyBase = factKeys.base();
+            keys = factKeys.start();
         } else {
             factKeys.copy(chunk, input.probeRow(inputRow), count, keys);
         }

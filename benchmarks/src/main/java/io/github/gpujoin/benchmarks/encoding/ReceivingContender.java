@@ -66,7 +66,7 @@ final class ReceivingContender implements Contender {
                 () -> {
                     int claimed = next.getAndIncrement();
                     return claimed < received.size()
-                            ? ChunkDecoder.decode(TupleSchemas.PROBE, received.get(claimed))
+                            ? ChunkDecoder.open(TupleSchemas.PROBE, received.get(claimed))
                             : null;
                 };
         List<Callable<JoinAnswer>> shares = new ArrayList<>();

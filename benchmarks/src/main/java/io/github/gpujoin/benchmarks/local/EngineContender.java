@@ -7,6 +7,7 @@ import io.github.gpujoin.benchmarks.join.Measurement;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
+import io.github.gpujoin.core.encoding.PlainColumn;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -103,32 +104,34 @@ public final class EngineContender implements Contender {
 
     /** Joins the chunks that the source gives until it gives null, and sums up. */
     public static JoinAnswer probe(JoinEngine engine, Supplier<Chunk> source) {
+        PlainColumn factPayloads = new PlainColumn(TupleSchemas.PAYLOAD);
         JoinAnswer answer = JoinAnswer.NOTHING;
         for (Chunk chunk = source.get(); chunk != null; chunk = source.get()) {
             while (!engine.submitProbe(chunk, 0)) {
-                answer = answer.plus(next(engine));
+                answer = answer.plus(next(engine, factPayloads));
             }
         }
         while (engine.inFlightCount() > 0) {
-            answer = answer.plus(next(engine));
+            answer = answer.plus(next(engine, factPayloads));
         }
         return answer;
     }
 
-    private static JoinAnswer next(JoinEngine engine) {
+    private static JoinAnswer next(JoinEngine engine, PlainColumn factPayloads) {
         ResultBatch batch = engine.poll();
         if (batch == null) {
             return JoinAnswer.NOTHING;
         }
-        byte[] facts = Objects.requireNonNull(batch.chunk().array());
-        long factPayloads = batch.chunk().columnStart(TupleSchemas.PAYLOAD);
+        factPayloads.bind(batch.chunk());
+        byte[] facts = Objects.requireNonNull(factPayloads.base());
+        long start = factPayloads.start();
         long probeRows = batch.probeRowAddress();
         long payloads = batch.payloadAddress(0, 0);
         long sum = 0;
         for (int row = 0; row < batch.rowCount(); row++) {
             long factRow = Memory.getInt(probeRows + 4L * row);
             sum += Memory.getLong(payloads + 8L * row);
-            sum += Memory.getLong(facts, factPayloads + 8 * factRow);
+            sum += Memory.getLong(facts, start + 8 * factRow);
         }
         return new JoinAnswer(batch.rowCount(), sum);
     }

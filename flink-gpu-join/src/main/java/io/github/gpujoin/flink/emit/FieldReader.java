@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.emit;
 
+import io.github.gpujoin.core.encoding.PlainColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
@@ -30,21 +31,27 @@ final class FieldReader {
     private final @Nullable TextCache texts;
     private byte[] scratch = new byte[64];
 
+    /** The field's own fixed-width fact column; null if it has none. */
+    private final @Nullable PlainColumn fact;
+
+    /** The bits of null keys; null if the field does not depend on them. */
+    private final @Nullable PlainColumn nullKeys;
+
     private Chunk chunk;
     private ResultLayout layout;
     private byte @Nullable [] base;
     private long start;
-    private final int nullKeysColumn;
     private long matched;
-    private long nullKeys;
 
     FieldReader(JoinSpec spec, OutputField field) {
         this(spec, field, ColumnSource.of(spec, field));
     }
 
     private FieldReader(JoinSpec spec, OutputField field, ColumnSource source) {
-        this.nullKeysColumn = spec.nullKeysColumn();
         this.source = source;
+        this.fact =
+                source.location() == Location.FACT_FIXED ? new PlainColumn(source.index()) : null;
+        this.nullKeys = source.nullKeyBits() != 0 ? new PlainColumn(spec.nullKeysColumn()) : null;
         this.kind = field.field().kind();
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
@@ -68,13 +75,14 @@ final class FieldReader {
         if (source.unmatched() != ColumnSource.NONE) {
             matched = batch.matchedAddress(source.unmatched());
         }
-        if (source.nullKeyBits() != 0) {
-            nullKeys = chunk.columnStart(nullKeysColumn);
+        if (nullKeys != null) {
+            nullKeys.bind(chunk);
         }
         switch (source.location()) {
             case FACT_FIXED -> {
-                base = chunk.array();
-                start = chunk.columnStart(source.index());
+                fact.bind(chunk);
+                base = fact.base();
+                start = fact.start();
             }
             case FACT_VARIABLE_WIDTH -> base = chunk.array();
             case PAYLOAD_FIXED -> {
@@ -114,8 +122,8 @@ final class FieldReader {
     /** Whether the row has no such value, so that there is nothing to {@link #locate}. */
     boolean isAbsent(int row, int probeRow) {
         return source.unmatched() != ColumnSource.NONE && Memory.getByte(null, matched + row) == 0
-                || source.nullKeyBits() != 0
-                        && (Memory.getInt(chunk.array(), nullKeys + 4L * probeRow)
+                || nullKeys != null
+                        && (Memory.getInt(nullKeys.base(), nullKeys.start() + 4L * probeRow)
                                         & source.nullKeyBits())
                                 != 0;
     }

@@ -79,12 +79,14 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
     }
 
     /**
-     * Wraps the bytes of a chunk of at least a header.
+     * Wraps the bytes of a chunk of at least a header. Encoded facts stay encoded.
      *
      * @throws ChunkFormatException if they do not have the layout of a chunk
      */
     Chunk wrap(byte[] bytes) {
-        return ChunkDecoder.decode(schemaOf(bytes), bytes);
+        return dimensionOf(bytes) == ChunkDescriptor.FACTS
+                ? ChunkDecoder.open(schemaOf(bytes), bytes)
+                : ChunkDecoder.decode(schemaOf(bytes), bytes);
     }
 
     /** Whether the bytes are a valid chunk with other columns than its side has. */
@@ -101,7 +103,7 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
         if (form == Form.SINGLE) {
             return schemas.get(0);
         }
-        int dimension = Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
+        int dimension = dimensionOf(bytes);
         int number = dimension - firstDimension();
         if (number < 0 || number >= schemas.size()) {
             throw new ChunkFormatException(
@@ -111,6 +113,10 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
                             + (schemas.size() + firstDimension()));
         }
         return schemas.get(number);
+    }
+
+    private static int dimensionOf(byte[] bytes) {
+        return Memory.getShort(bytes, Memory.BYTES + ChunkDescriptor.DIMENSION_OFFSET);
     }
 
     @Override

@@ -10,7 +10,10 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.SnapshotDamage;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
-/** Chunks of several sides in one log; the header of a chunk names its side. */
+/**
+ * Chunks of several sides in one log; the header of a chunk names its side. Encoded facts stay
+ * encoded.
+ */
 final class LoggedChunks {
 
     private LoggedChunks() {}
@@ -21,7 +24,7 @@ final class LoggedChunks {
     static Chunk decode(JoinSpec spec, byte[] bytes) {
         int dimension = dimensionOf(bytes, spec.dimensions().size());
         return dimension == ChunkDescriptor.FACTS
-                ? ChunkDecoder.decode(spec.factSchema(), bytes)
+                ? ChunkDecoder.open(spec.factSchema(), bytes)
                 : ChunkDecoder.decode(spec.dimensions().get(dimension).schema(), bytes);
     }
 

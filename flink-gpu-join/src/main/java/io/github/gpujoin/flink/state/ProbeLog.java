@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.engine.InFlightProbe;
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.SnapshotDamage;
@@ -268,6 +268,7 @@ public final class ProbeLog {
         requirePrefix(entry);
         byte[] chunk = new byte[entry.length - PREFIX_BYTES];
         System.arraycopy(entry, PREFIX_BYTES, chunk, 0, chunk.length);
-        return new InFlightProbe(Chunk.wrap(schema, chunk), Memory.getInt(entry, Memory.BYTES));
+        return new InFlightProbe(
+                ChunkDecoder.open(schema, chunk), Memory.getInt(entry, Memory.BYTES));
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -99,7 +100,7 @@ public final class SharedChunk implements AutoCloseable {
     public Chunk read() {
         byte[] bytes = new byte[key.length];
         Memory.copy(null, copy.region.address(), bytes, Memory.BYTES, bytes.length);
-        return Chunk.wrap(schema, bytes);
+        return ChunkDecoder.open(schema, bytes);
     }
 
     @Override

@@ -3,7 +3,7 @@
 package io.github.gpujoin.core.encoding;
 
 import io.github.gpujoin.core.region.Memory;
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Packs unsigned codes of equal bit width: code {@code i} starts at bit {@code i * bits}, lowest
@@ -14,6 +14,9 @@ final class BitPacking {
 
     /** Widest code: 8 bytes at the byte of its first bit contain all of it. */
     static final int MAX_BITS = 56;
+
+    /** Widest codes of which 8 bytes at the byte of the first bit contain two. */
+    private static final int MAX_PAIR_BITS = 28;
 
     private BitPacking() {}
 
@@ -55,20 +58,99 @@ final class BitPacking {
     }
 
     /**
-     * Reads codes.
+     * Reads consecutive codes as 64-bit values.
      *
-     * @param first number of the first code
+     * @param base array of the section, not native memory, which would make the loops slower
      * @param at offset of the section
+     * @param first number of the first code
+     * @param addend added to each code
+     * @param into array of room for {@code int64[count]} at offset {@code to}
      */
-    static void unpack(Object base, long at, int bits, int first, int count, long[] into) {
-        if (bits == 0) {
-            Arrays.fill(into, 0, count, 0);
+    static void unpack(
+            byte[] base,
+            long at,
+            int bits,
+            int first,
+            int count,
+            long addend,
+            byte[] into,
+            long to) {
+        if (bits > MAX_PAIR_BITS) {
+            unpackEach(base, at, bits, first, count, addend, into, to);
             return;
         }
+        int pairs = bits == 0 ? 0 : count >>> 1;
+        unpackPairs(base, at, bits, first, pairs, addend, into, to);
+        for (int i = 2 * pairs; i < count; i++) {
+            Memory.putLong(into, to + 8L * i, get(base, at, bits, first + i) + addend);
+        }
+    }
+
+    private static void unpackEach(
+            byte[] base,
+            long at,
+            int bits,
+            int first,
+            int count,
+            long addend,
+            byte[] into,
+            long to) {
         long mask = -1L >>> (Long.SIZE - bits);
         long bit = (long) first * bits;
         for (int i = 0; i < count; i++, bit += bits) {
-            into[i] = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+            long code = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+            Memory.putLong(into, to + 8L * i, code + addend);
+        }
+    }
+
+    private static void unpackPairs(
+            byte[] base,
+            long at,
+            int bits,
+            int first,
+            int pairs,
+            long addend,
+            byte[] into,
+            long to) {
+        long mask = -1L >>> (Long.SIZE - bits);
+        long bit = (long) first * bits;
+        for (int i = 0; i < pairs; i++, bit += 2 * bits) {
+            long pair = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7);
+            Memory.putLong(into, to + 16L * i, (pair & mask) + addend);
+            Memory.putLong(into, to + 16L * i + 8, (pair >>> bits & mask) + addend);
+        }
+    }
+
+    /** Returns a code. */
+    static long get(byte @Nullable [] base, long at, int bits, int number) {
+        if (bits == 0) {
+            return 0;
+        }
+        long bit = (long) number * bits;
+        return Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & -1L >>> (Long.SIZE - bits);
+    }
+
+    /**
+     * Reads some codes.
+     *
+     * @param base array of the section, or null for native memory
+     * @param rows address of {@code int32[count]}: numbers of the codes
+     * @param addend added to each code
+     * @param target address of room for {@code int64[count]}
+     */
+    static void gather(
+            byte @Nullable [] base,
+            long at,
+            int bits,
+            long rows,
+            int count,
+            long addend,
+            long target) {
+        long mask = bits == 0 ? 0 : -1L >>> (Long.SIZE - bits);
+        for (int i = 0; i < count; i++) {
+            long bit = (long) Memory.getInt(rows + 4L * i) * bits;
+            long code = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+            Memory.putLong(target + 8L * i, code + addend);
         }
     }
 }

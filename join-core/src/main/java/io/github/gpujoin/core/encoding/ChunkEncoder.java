@@ -32,7 +32,7 @@ public final class ChunkEncoder {
      *     them
      */
     public byte[] encode(Chunk chunk) {
-        if (chunk.rowCount() == 0) {
+        if (chunk.rowCount() == 0 || chunk instanceof EncodedChunk) {
             return chunk.bytes();
         }
         ColumnsEncoder columns =
@@ -57,7 +57,7 @@ public final class ChunkEncoder {
     }
 
     /** Returns header, entries and bodies, then the chunk's variable-width section. */
-    private static byte[] withHeader(Chunk chunk, byte[] columns, int bodiesEnd) {
+    static byte[] withHeader(Chunk chunk, byte[] columns, int bodiesEnd) {
         byte @Nullable [] source = chunk.array();
         long header = Memory.BYTES;
         int variableWidthBytes = variableWidthBytes(chunk);

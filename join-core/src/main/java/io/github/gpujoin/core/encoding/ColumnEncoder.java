@@ -110,17 +110,21 @@ final class ColumnEncoder {
 
     private void prepare(EncodingPlan chosen) {
         long plainBytes = statistics.bodyBytes(EncodingPlan.PLAIN, 0);
-        plan = chosen;
-        dictionarySize = 0;
-        if (plan.values() == ValueEncoding.DICTIONARY) {
-            dictionarySize = distinctValues(plainBytes);
-        }
-        bodyBytes = statistics.bodyBytes(plan, dictionarySize);
+        use(chosen, plainBytes);
         if (bodyBytes > plainBytes) {
-            plan = EncodingPlan.PLAIN;
-            bodyBytes = plainBytes;
-            dictionarySize = 0;
+            use(EncodingPlan.PLAIN, plainBytes);
         }
+    }
+
+    /**
+     * Uses a plan, which may be impossible: then {@link #bodyBytes()} is huge.
+     *
+     * @param mostBytes limit of the bytes of a dictionary
+     */
+    void use(EncodingPlan chosen, long mostBytes) {
+        plan = chosen;
+        dictionarySize = plan.values() == ValueEncoding.DICTIONARY ? distinctValues(mostBytes) : 0;
+        bodyBytes = statistics.bodyBytes(plan, dictionarySize);
     }
 
     /** Returns the bytes of the column's body under the plan. */

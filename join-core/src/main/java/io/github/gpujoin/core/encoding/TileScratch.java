@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.encoding;
 
-/** Memory of one thread that decodes tiles, so that no tile allocates any. */
+import static io.github.gpujoin.core.encoding.EncodedColumnDescriptor.TILE_ROWS;
+
+/** Memory of one thread that decodes tiles, so that no tile allocates any. Values are 64-bit. */
 public final class TileScratch {
 
-    final long[] values = new long[EncodedColumnDescriptor.TILE_ROWS];
-    final long[] runValues = new long[EncodedColumnDescriptor.TILE_ROWS];
-    final long[] runLengths = new long[EncodedColumnDescriptor.TILE_ROWS];
+    final byte[] values = new byte[Long.BYTES * TILE_ROWS];
+    final byte[] runValues = new byte[Long.BYTES * TILE_ROWS];
+    final byte[] runLengths = new byte[Long.BYTES * TILE_ROWS];
+
+    /** Packed codes of a tile in native memory, with the bytes that a load may read beyond. */
+    final byte[] packed = new byte[TILE_ROWS * BitPacking.MAX_BITS / 8 + 2 * Long.BYTES];
 }

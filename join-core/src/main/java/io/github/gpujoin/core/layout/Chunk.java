@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A chunk in a slot is readable until its last user {@linkplain #release releases} it. A caller
  * that keeps it longer {@linkplain #retain retains} it, or keeps {@link #onHeap()}. On the heap
  * both calls have no effect.
+ *
+ * <p>The only other kind is {@code io.github.gpujoin.core.encoding.EncodedChunk}.
  */
-public final class Chunk {
+public class Chunk {
 
     private final ChunkSchema schema;
 
@@ -41,7 +43,14 @@ public final class Chunk {
 
     private final boolean isTransient;
 
-    private Chunk(
+    /**
+     * @param array null if the chunk is in a slot
+     * @param start offset of the header, as in {@link Memory}
+     * @param offsets of the columns, as {@link ChunkSchema#offsets}
+     * @param slot null if the chunk is on the heap
+     * @param isTransient as in {@link #isTransient()}
+     */
+    protected Chunk(
             ChunkSchema schema,
             byte @Nullable [] array,
             long start,
@@ -216,7 +225,8 @@ public final class Chunk {
         return bytes;
     }
 
-    private byte[] copy() {
+    /** Returns a copy of {@link #bytes()} without a checksum if it has not been computed. */
+    protected final byte[] copy() {
         verify();
         byte[] copy = new byte[lengthBytes()];
         Memory.copy(array, start, copy, Memory.BYTES, copy.length);

@@ -61,8 +61,9 @@ final class ReaderEnd extends RingEnd {
     /**
      * Receives the chunk of a ticket, and waits until it arrives. For the mailbox thread.
      *
-     * @param access how the payload is read; a chunk with variable-width or encoded columns, and
-     *     one that would leave the writer too few slots, is always copied
+     * @param access how the payload is read; a chunk with variable-width columns, a build chunk
+     *     with encoded columns, and a chunk that would leave the writer too few slots, is always
+     *     copied
      * @param cancelled whether the task is cancelled; polled during the wait
      * @param idle counts waits as idle time
      * @return a chunk validated like every chunk of another process, whose user is the caller
@@ -134,23 +135,26 @@ final class ReaderEnd extends RingEnd {
             long checksum = Memory.getLong(header, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
             // A network may deliver the header of the chunk after that of its slot. Until then the
             // header is that of an earlier chunk, and copying waits for the slot.
-            if (RingTicket.hasChecksum(ticket, checksum) && !ChunkHeader.isEncoded(header)) {
-                return tryTake(ticket, access, checksum);
+            boolean isEncoded = ChunkHeader.isEncoded(header);
+            if (RingTicket.hasChecksum(ticket, checksum) && !(isEncoded && isBuild(ticket))) {
+                // Encoded columns are located here, so all of the chunk must have arrived.
+                boolean verifies = isEncoded || access == PayloadAccess.VERIFIED_IN_PLACE;
+                return tryTake(ticket, verifies, checksum);
             }
         }
         return tryCopy(ticket);
     }
 
     /** Leaves the payload in its slot, which the caller releases with the chunk. */
-    private @Nullable Chunk tryTake(Chunk ticket, PayloadAccess access, long checksum) {
-        TakenSlot taken = session.take(access == PayloadAccess.VERIFIED_IN_PLACE);
+    private @Nullable Chunk tryTake(Chunk ticket, boolean verifies, long checksum) {
+        TakenSlot taken = session.take(verifies);
         if (taken == null) {
             return null;
         }
         heldSlots = session.heldCount();
         RingSlot slot = new RingSlot(taken);
         try {
-            Chunk chunk = Chunk.inSlot(ticket.schema(), slot, taken.lengthBytes());
+            Chunk chunk = ChunkDecoder.inSlot(ticket.schema(), slot, taken.lengthBytes());
             if (!RingTicket.isOf(ticket, chunk, checksum)) {
                 throw mismatch("Chunk of a ring does not match its ticket", ticket);
             }
@@ -170,13 +174,23 @@ final class ReaderEnd extends RingEnd {
         // an error of the writer.
         long checksum = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
         payloadBytesCopied += bytes.length;
-        Chunk chunk = ChunkDecoder.decode(ticket.schema(), bytes);
+        Chunk chunk =
+                isBuild(ticket)
+                        ? ChunkDecoder.decode(ticket.schema(), bytes)
+                        : ChunkDecoder.open(ticket.schema(), bytes);
         if (!RingTicket.isOf(ticket, chunk, checksum)) {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();
         heldSlots = session.heldCount();
         return chunk;
+    }
+
+    /**
+     * Whether a ticket is of build rows. All their columns are read, so they are decoded at once.
+     */
+    private static boolean isBuild(Chunk ticket) {
+        return ticket.dimension() != ChunkDescriptor.FACTS;
     }
 
     /** A slot of the ring whose chunk is read in place. Its release is the writer's credit. */

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.engine.testing;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.PlannedChunks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -11,18 +13,20 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.slot.CountedSlot;
+import java.io.Serializable;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Engines whose probe chunks are in slots. Their callers see the chunks on the heap that they
- * submitted. A slot is overwritten as soon as it is released, so that an engine that still reads it
- * returns wrong results.
+ * Engines that receive copies of chunks, in slots or encoded. Their callers see the chunks that
+ * they submitted. A slot is overwritten as soon as it is released, so that an engine that still
+ * reads it returns wrong results.
  */
 public final class InSlots implements JoinEngineFactory {
 
@@ -30,19 +34,44 @@ public final class InSlots implements JoinEngineFactory {
     private static final byte OVERWRITTEN = (byte) 0xA5;
 
     private final JoinEngineFactory factory;
-    private final boolean isVerified;
+    private final Copier copier;
+
+    /** Copies a chunk. */
+    public interface Copier extends Serializable {
+        Chunk copyOf(Chunk chunk);
+    }
+
+    public InSlots(JoinEngineFactory factory, Copier copier) {
+        this.factory = factory;
+        this.copier = copier;
+    }
 
     /**
      * @param isVerified whether slots say that all their bytes have arrived
      */
     public InSlots(JoinEngineFactory factory, boolean isVerified) {
-        this.factory = factory;
-        this.isVerified = isVerified;
+        this(factory, chunk -> copyOf(chunk, isVerified));
+    }
+
+    /** Returns engines whose chunks are encoded by all plans, on the heap. */
+    public static InSlots encodedOnHeap(JoinEngineFactory factory) {
+        return new InSlots(
+                factory,
+                chunk -> ChunkDecoder.open(chunk.schema(), PlannedChunks.encode(chunk).clone()));
+    }
+
+    /** Returns engines whose chunks are encoded by all plans, in slots. */
+    public static InSlots encoded(JoinEngineFactory factory) {
+        return new InSlots(
+                factory, chunk -> copyOf(chunk.schema(), PlannedChunks.encode(chunk), true));
     }
 
     /** Returns a copy of a chunk in a region of its own. */
     public static Chunk copyOf(Chunk chunk, boolean isVerified) {
-        byte[] bytes = chunk.bytes();
+        return copyOf(chunk.schema(), chunk.bytes(), isVerified);
+    }
+
+    private static Chunk copyOf(ChunkSchema schema, byte[] bytes, boolean isVerified) {
         Region region = Region.allocate(bytes.length);
         Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
         CountedSlot slot =
@@ -58,7 +87,7 @@ public final class InSlots implements JoinEngineFactory {
                     }
                 };
         region.close();
-        return Chunk.inSlot(chunk.schema(), slot, bytes.length);
+        return ChunkDecoder.inSlot(schema, slot, bytes.length);
     }
 
     @Override
@@ -87,7 +116,7 @@ public final class InSlots implements JoinEngineFactory {
 
         @Override
         public boolean submitProbe(Chunk chunk, int firstRow) {
-            Chunk inSlot = copyOf(chunk, isVerified);
+            Chunk inSlot = copier.copyOf(chunk);
             try {
                 if (engine.submitProbe(inSlot, firstRow)) {
                     probes.add(new Probe(chunk, inSlot));
@@ -144,7 +173,7 @@ public final class InSlots implements JoinEngineFactory {
             List<Probe> restored =
                     pending.stream()
                             .map(InFlightProbe::chunk)
-                            .map(chunk -> new Probe(chunk, copyOf(chunk, isVerified)))
+                            .map(chunk -> new Probe(chunk, copier.copyOf(chunk)))
                             .toList();
             try {
                 engine.restore(
@@ -174,7 +203,7 @@ public final class InSlots implements JoinEngineFactory {
 
         @Override
         public void submitBuild(int dimension, Chunk chunk) {
-            Chunk inSlot = copyOf(chunk, isVerified);
+            Chunk inSlot = copier.copyOf(chunk);
             try {
                 engine.submitBuild(dimension, inSlot);
             } finally {
