@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.emit;
 
+import io.github.gpujoin.core.encoding.PlainColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
@@ -34,16 +35,21 @@ final class FieldReader {
     private ResultLayout layout;
     private byte @Nullable [] base;
     private long start;
-    private final int nullKeysColumn;
     private long matched;
-    private long nullKeys;
+
+    /** Of the facts; bound only if the field is one of theirs. */
+    private final PlainColumn factColumn;
+
+    /** Bound only if the field may be a null key. */
+    private final PlainColumn nullKeys;
 
     FieldReader(JoinSpec spec, OutputField field) {
         this(spec, field, ColumnSource.of(spec, field));
     }
 
     private FieldReader(JoinSpec spec, OutputField field, ColumnSource source) {
-        this.nullKeysColumn = spec.nullKeysColumn();
+        this.nullKeys = new PlainColumn(spec.nullKeysColumn());
+        this.factColumn = new PlainColumn(source.index());
         this.source = source;
         this.kind = field.field().kind();
         TypeSerializer<?> shared = field.field().serializer();
@@ -69,12 +75,13 @@ final class FieldReader {
             matched = batch.matchedAddress(source.unmatched());
         }
         if (source.nullKeyBits() != 0) {
-            nullKeys = chunk.columnStart(nullKeysColumn);
+            nullKeys.bind(chunk);
         }
         switch (source.location()) {
             case FACT_FIXED -> {
-                base = chunk.array();
-                start = chunk.columnStart(source.index());
+                factColumn.bind(chunk);
+                base = factColumn.base();
+                start = factColumn.start();
             }
             case FACT_VARIABLE_WIDTH -> base = chunk.array();
             case PAYLOAD_FIXED -> {
@@ -115,7 +122,7 @@ final class FieldReader {
     boolean isAbsent(int row, int probeRow) {
         return source.unmatched() != ColumnSource.NONE && Memory.getByte(null, matched + row) == 0
                 || source.nullKeyBits() != 0
-                        && (Memory.getInt(chunk.array(), nullKeys + 4L * probeRow)
+                        && (Memory.getInt(nullKeys.base(), nullKeys.start() + 4L * probeRow)
                                         & source.nullKeyBits())
                                 != 0;
     }

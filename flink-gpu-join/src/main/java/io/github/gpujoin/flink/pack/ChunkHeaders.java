@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -29,6 +30,6 @@ final class ChunkHeaders {
         Memory.putLong(bytes, at + ChunkDescriptor.SEQUENCE_OFFSET, sequence);
         checksum += ChunkChecksum.of(bytes, at, ChunkDescriptor.HEADER_BYTES);
         Memory.putLong(bytes, at + ChunkDescriptor.CHECKSUM_OFFSET, checksum);
-        return Chunk.wrap(chunk.schema(), bytes);
+        return ChunkDecoder.open(chunk.schema(), bytes);
     }
 }

@@ -4,6 +4,7 @@ package io.github.gpujoin.core.encoding;
 
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Packs unsigned codes of equal bit width: code {@code i} starts at bit {@code i * bits}, lowest
@@ -14,6 +15,9 @@ final class BitPacking {
 
     /** Widest code: 8 bytes at the byte of its first bit contain all of it. */
     static final int MAX_BITS = 56;
+
+    /** Widest codes of which 8 bytes at the byte of the first bit contain two. */
+    private static final int MAX_PAIR_BITS = 28;
 
     private BitPacking() {}
 
@@ -55,20 +59,63 @@ final class BitPacking {
     }
 
     /**
-     * Reads codes.
+     * Reads consecutive codes.
      *
-     * @param first number of the first code
      * @param at offset of the section
+     * @param first number of the first code
+     * @param addend added to each code
      */
-    static void unpack(Object base, long at, int bits, int first, int count, long[] into) {
+    static void unpack(
+            byte[] base, long at, int bits, int first, int count, long addend, long[] into) {
         if (bits == 0) {
-            Arrays.fill(into, 0, count, 0);
+            Arrays.fill(into, 0, count, addend);
             return;
         }
         long mask = -1L >>> (Long.SIZE - bits);
         long bit = (long) first * bits;
-        for (int i = 0; i < count; i++, bit += bits) {
-            into[i] = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+        int i = 0;
+        if (bits <= MAX_PAIR_BITS) {
+            for (; i < count - 1; i += 2, bit += 2 * bits) {
+                long pair = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7);
+                into[i] = (pair & mask) + addend;
+                into[i + 1] = (pair >>> bits & mask) + addend;
+            }
+        }
+        for (; i < count; i++, bit += bits) {
+            into[i] = (Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask) + addend;
+        }
+    }
+
+    /** Returns a code. */
+    static long get(byte @Nullable [] base, long at, int bits, int number) {
+        if (bits == 0) {
+            return 0;
+        }
+        long bit = (long) number * bits;
+        return Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & -1L >>> (Long.SIZE - bits);
+    }
+
+    /**
+     * Reads some codes.
+     *
+     * @param base array of the section, or null for native memory
+     * @param rows address of {@code int32[count]}: numbers of the codes
+     * @param addend added to each code
+     * @param target address of room for {@code int64[count]}
+     */
+    static void gather(
+            byte @Nullable [] base,
+            long at,
+            int bits,
+            long rows,
+            int count,
+            long addend,
+            long target) {
+        long mask = bits == 0 ? 0 : -1L >>> (Long.SIZE - bits);
+        for (int i = 0; i < count; i++) {
+            long bit = (long) Memory.getInt(rows + 4L * i) * bits;
+            long code = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+            Memory.putLong(target + 8L * i, code + addend);
         }
     }
 }

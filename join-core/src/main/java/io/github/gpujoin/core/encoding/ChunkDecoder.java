@@ -5,9 +5,11 @@ package io.github.gpujoin.core.encoding;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkExtents;
 import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkHeader;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
 
@@ -20,9 +22,6 @@ public final class ChunkDecoder {
      */
     public static final int MAX_DECODED_BYTES = 256 << 20;
 
-    private static final ThreadLocal<TileScratch> SCRATCH =
-            ThreadLocal.withInitial(TileScratch::new);
-
     private ChunkDecoder() {}
 
     /**
@@ -33,6 +32,20 @@ public final class ChunkDecoder {
      *     is wrong
      */
     public static Chunk decode(ChunkSchema schema, byte[] bytes) {
+        return open(schema, bytes) instanceof EncodedChunk encoded
+                ? encoded.plain()
+                : Chunk.wrap(schema, bytes);
+    }
+
+    /**
+     * Returns the chunk that the bytes contain. Its columns stay as they are: if they are encoded,
+     * it is an {@link EncodedChunk}.
+     *
+     * @param bytes a whole chunk, owned by the chunk from now on
+     * @throws ChunkFormatException if a header field, an extent, the entry of an encoded column or
+     *     the checksum is wrong
+     */
+    public static Chunk open(ChunkSchema schema, byte[] bytes) {
         if (bytes.length < ChunkDescriptor.HEADER_BYTES || !ChunkHeader.isEncoded(bytes)) {
             return Chunk.wrap(schema, bytes);
         }
@@ -43,59 +56,53 @@ public final class ChunkDecoder {
             throw new ChunkFormatException(
                     "Chunk checksum does not match its bytes: checksum=" + actual);
         }
-        return Chunk.unverified(schema, plainBytes(schema, header, bytes));
+        return opened(schema, header, bytes, Memory.BYTES, null);
     }
 
-    private static byte[] plainBytes(ChunkSchema schema, ChunkHeader header, byte[] bytes) {
-        int rows = header.rowCount();
+    /**
+     * Does the same as {@link #open} for a chunk in a slot that is {@linkplain ChunkSlot#isVerified
+     * verified}; its checksum is not verified again.
+     *
+     * @param slot which the chunk releases with its last user
+     * @param lengthBytes of the chunk, at most the capacity of the slot
+     * @throws ChunkFormatException if a header field, an extent or the entry of an encoded column
+     *     is wrong; the caller still owns the slot
+     */
+    public static Chunk inSlot(ChunkSchema schema, ChunkSlot slot, int lengthBytes) {
+        ChunkHeader header = ChunkHeader.read(schema, null, slot.address(), lengthBytes);
+        return header.isEncoded()
+                ? opened(schema, header, null, slot.address(), slot)
+                : Chunk.inSlot(schema, slot, lengthBytes);
+    }
+
+    /** Returns an encoded chunk whose checksum is right. */
+    static EncodedChunk opened(
+            ChunkSchema schema,
+            ChunkHeader header,
+            byte @Nullable [] bytes,
+            long start,
+            @Nullable ChunkSlot slot) {
+        EncodedColumn[] columns = columns(schema, header, bytes, start);
         int variableWidth = header.variableWidthOffset();
-        EncodedColumn[] columns = columns(schema, bytes, rows, variableWidth);
-        int variableWidthBytes = variableWidth == 0 ? 0 : bytes.length - variableWidth;
-        int[] offsets = schema.offsets(rows);
-        int fixedEnd = offsets[schema.size()];
-        long length = (long) fixedEnd + variableWidthBytes;
-        if (length > MAX_DECODED_BYTES) {
-            throw new ChunkFormatException(
-                    "Decoded chunk exceeds "
-                            + MAX_DECODED_BYTES
-                            + " bytes: lengthBytes="
-                            + length
-                            + ", rowCount="
-                            + rows);
-        }
-        byte[] plain = new byte[(int) length];
-        System.arraycopy(bytes, 0, plain, 0, ChunkDescriptor.HEADER_BYTES);
-        TileScratch scratch = SCRATCH.get();
-        for (int column = 0; column < columns.length; column++) {
-            if (columns[column] != null) {
-                columns[column].decode(plain, Memory.BYTES + offsets[column], scratch);
-            }
-        }
+        int variableWidthBytes = variableWidth == 0 ? 0 : header.lengthBytes() - variableWidth;
+        long plainBytes =
+                (long) schema.offsets(header.rowCount())[schema.size()] + variableWidthBytes;
+        require(
+                plainBytes <= MAX_DECODED_BYTES,
+                "Decoded chunk exceeds " + MAX_DECODED_BYTES + " bytes: lengthBytes=" + plainBytes,
+                "rowCount",
+                header.rowCount());
         if (variableWidth > 0) {
-            System.arraycopy(bytes, variableWidth, plain, fixedEnd, variableWidthBytes);
-            long at = Memory.BYTES + ChunkDescriptor.VARIABLE_WIDTH_OFFSET;
-            Memory.putInt(plain, at, fixedEnd);
+            ChunkExtents.checkVariableWidth(schema, header, bytes, start);
         }
-        writePlainHeader(plain);
-        return plain;
-    }
-
-    private static void writePlainHeader(byte[] plain) {
-        long header = Memory.BYTES;
-        int flags =
-                Memory.getShort(plain, header + ChunkDescriptor.FLAGS_OFFSET)
-                        & ~ChunkDescriptor.ENCODED;
-        int version = flags == 0 ? ChunkDescriptor.VERSION : ChunkDescriptor.VERSION_WITH_FLAGS;
-        Memory.putShort(plain, header + ChunkDescriptor.VERSION_OFFSET, (short) version);
-        Memory.putShort(plain, header + ChunkDescriptor.FLAGS_OFFSET, (short) flags);
-        Memory.putInt(plain, header + ChunkDescriptor.LENGTH_OFFSET, plain.length);
-        // Chunk.bytes() computes it.
-        Memory.putLong(plain, header + ChunkDescriptor.CHECKSUM_OFFSET, 0);
+        return new EncodedChunk(schema, bytes, start, header, slot, columns, (int) plainBytes);
     }
 
     /** Returns the fixed-width columns, which lie one after the other behind their entries. */
     private static @Nullable EncodedColumn[] columns(
-            ChunkSchema schema, byte[] bytes, int rows, int variableWidth) {
+            ChunkSchema schema, ChunkHeader header, byte @Nullable [] bytes, long start) {
+        int rows = header.rowCount();
+        int length = header.lengthBytes();
         int entries = 0;
         for (int column = 0; column < schema.size(); column++) {
             entries += schema.column(column).isFixed() ? 1 : 0;
@@ -103,20 +110,22 @@ public final class ChunkDecoder {
         int end = ChunkDescriptor.HEADER_BYTES + entries * EncodedColumnDescriptor.ENTRY_BYTES;
         require(rows > 0, "Encoded chunk has no rows", "rowCount", rows);
         require(
-                end <= bytes.length,
+                end <= length,
                 "Encoded chunk is shorter than the entries of its columns",
                 "lengthBytes",
-                bytes.length);
+                length);
         EncodedColumn[] columns = new EncodedColumn[schema.size()];
         int entry = ChunkDescriptor.HEADER_BYTES;
         for (int column = 0; column < columns.length; column++) {
             if (schema.column(column).isFixed()) {
                 int widthBytes = schema.column(column).type().widthBytes();
-                columns[column] = new EncodedColumn(bytes, entry, end, rows, widthBytes);
+                columns[column] =
+                        new EncodedColumn(bytes, start, length, entry, end, rows, widthBytes);
                 end = columns[column].bodyEnd();
                 entry += EncodedColumnDescriptor.ENTRY_BYTES;
             }
         }
+        int variableWidth = header.variableWidthOffset();
         int expectedVariableWidth = schema.hasVariableWidth() ? end : 0;
         require(
                 variableWidth == expectedVariableWidth,
@@ -124,7 +133,7 @@ public final class ChunkDecoder {
                 "variableWidthOffset",
                 variableWidth);
         require(
-                schema.hasVariableWidth() || end == bytes.length,
+                schema.hasVariableWidth() || end == length,
                 "Encoded columns do not fill the chunk",
                 "end",
                 end);

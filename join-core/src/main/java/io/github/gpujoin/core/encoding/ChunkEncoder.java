@@ -32,7 +32,7 @@ public final class ChunkEncoder {
      *     them
      */
     public byte[] encode(Chunk chunk) {
-        if (chunk.rowCount() == 0) {
+        if (chunk.rowCount() == 0 || chunk instanceof EncodedChunk) {
             return chunk.bytes();
         }
         ColumnsEncoder columns =

@@ -6,15 +6,16 @@ import static io.github.gpujoin.core.encoding.EncodedColumnDescriptor.TILE_ROWS;
 
 import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.region.Memory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * An encoded column of a chunk. The constructor checks everything that locates bytes, so that
- * decoding reads nothing outside the body. Immutable; {@link #decodeTile} is thread-safe for
- * distinct targets.
+ * An encoded column of a chunk on the heap or in native memory. Each field of its entry is read
+ * once, and everything that locates bytes is checked, so that decoding reads nothing outside the
+ * body even if another process writes to the memory. Thread-safe for distinct targets.
  */
 public final class EncodedColumn {
 
-    private final byte[] bytes;
+    private final byte @Nullable [] bytes;
     private final EncodingPlan plan;
     private final int rowCount;
     private final int widthBytes;
@@ -23,19 +24,34 @@ public final class EncodedColumn {
     private final int dictionarySize;
     private final int runCount;
     private final long base;
+    private final long entry;
     private final long body;
     private final int bodyEnd;
     private final BodySections sections;
 
+    /** The tile that {@link #value} decoded last, if no value decodes by itself. */
+    private volatile @Nullable Tile lastTile;
+
+    private record Tile(int number, long[] values) {}
+
     /**
-     * @param bytes a whole chunk
-     * @param entryOffset offset of the column's entry, which lies inside the bytes
-     * @param expectedBody offset of the column's body
+     * @param bytes array of the chunk, or null for native memory
+     * @param start offset of the chunk, as in {@link Memory}
+     * @param lengthBytes of the chunk
+     * @param entryOffset offset in the chunk of the column's entry, which lies inside the chunk
+     * @param expectedBody offset in the chunk of the column's body
      * @param widthBytes of the column's type
      * @throws ChunkFormatException if the entry is not the entry of such a column
      */
-    EncodedColumn(byte[] bytes, int entryOffset, int expectedBody, int rowCount, int widthBytes) {
-        long entry = Memory.BYTES + entryOffset;
+    EncodedColumn(
+            byte @Nullable [] bytes,
+            long start,
+            int lengthBytes,
+            int entryOffset,
+            int expectedBody,
+            int rowCount,
+            int widthBytes) {
+        this.entry = start + entryOffset;
         this.bytes = bytes;
         this.rowCount = rowCount;
         this.widthBytes = widthBytes;
@@ -80,10 +96,10 @@ public final class EncodedColumn {
                 "Length of an encoded column does not match its sections",
                 bodyBytes);
         require(
-                bodyOffset == expectedBody && (long) bodyOffset + bodyBytes <= bytes.length,
+                bodyOffset == expectedBody && (long) bodyOffset + bodyBytes <= lengthBytes,
                 "Encoded column does not follow the one before it, or ends outside the chunk",
                 bodyOffset);
-        this.body = Memory.BYTES + bodyOffset;
+        this.body = start + bodyOffset;
         this.bodyEnd = bodyOffset + bodyBytes;
         if (plan.isRunLength()) {
             checkFirstRuns();
@@ -92,22 +108,44 @@ public final class EncodedColumn {
 
     private void checkFirstRuns() {
         int tiles = EncodedColumnDescriptor.tileCount(rowCount);
+        int first = firstRun(0);
+        require(first == 0, "Runs of the first tile do not start at 0", first);
         for (int tile = 0; tile < tiles; tile++) {
-            int first = firstRun(tile);
-            int next = firstRun(tile + 1);
-            require(tile > 0 || first == 0, "Runs of the first tile do not start at 0", first);
-            long runs = (long) next - first;
-            require(
-                    runs >= 1 && runs <= rowsOf(tile) && next <= runCount,
-                    "Tile has a wrong count of runs",
-                    runs);
+            first += runsOf(tile, first);
         }
-        require(firstRun(tiles) == runCount, "Tiles do not contain all runs", firstRun(tiles));
+        require(first == runCount, "Tiles do not contain all runs", first);
+    }
+
+    /** Returns the count of runs of a tile, whose first run has been read. */
+    private int runsOf(int tile, int first) {
+        long runs = (long) firstRun(tile + 1) - first;
+        require(
+                first >= 0 && runs >= 1 && runs <= rowsOf(tile) && first + runs <= runCount,
+                "Tile has a wrong count of runs",
+                runs);
+        return (int) runs;
     }
 
     /** Returns the plan of the column. */
     public EncodingPlan plan() {
         return plan;
+    }
+
+    /** Returns the bytes of the column's body. */
+    int bodyBytes() {
+        return (int) sections.endBytes();
+    }
+
+    /**
+     * Copies entry and body to another chunk in native memory.
+     *
+     * @param start address of that chunk
+     */
+    void copyTo(long start, int entryOffset, int bodyOffset) {
+        long target = start + entryOffset;
+        Memory.copy(bytes, entry, null, target, EncodedColumnDescriptor.ENTRY_BYTES);
+        Memory.putInt(target + EncodedColumnDescriptor.BODY_OFFSET_OFFSET, bodyOffset);
+        Memory.copy(bytes, body, null, start + bodyOffset, bodyBytes());
     }
 
     /** Returns the offset in the chunk after the column's body. */
@@ -133,19 +171,19 @@ public final class EncodedColumn {
     public int decodeTile(int tile, long[] into, TileScratch scratch) {
         int rows = rowsOf(tile);
         if (!plan.isRunLength()) {
-            decodeValues(tile, tile * TILE_ROWS, rows, into);
+            decodeValues(tile, tile * TILE_ROWS, rows, into, scratch);
             return rows;
         }
         int first = firstRun(tile);
-        int runs = firstRun(tile + 1) - first;
+        int runs = runsOf(tile, first);
         long[] values = scratch.runValues;
         long[] lengths = scratch.runLengths;
-        decodeValues(tile, first, runs, values);
-        BitPacking.unpack(bytes, body + sections.runLengths(), runBits, first, runs, lengths);
+        decodeValues(tile, first, runs, values, scratch);
+        unpack(body + sections.runLengths(), runBits, first, runs, 1, lengths, scratch);
         int row = 0;
         for (int run = 0; run < runs; run++) {
             long value = values[run];
-            long end = row + lengths[run] + 1;
+            long end = row + lengths[run];
             require(end <= rows, "Runs of a tile exceed its rows", end);
             while (row < end) {
                 into[row++] = value;
@@ -155,38 +193,126 @@ public final class EncodedColumn {
         return rows;
     }
 
-    /** Decodes stored values, which are those of rows or of runs. */
-    private void decodeValues(int tile, int first, int count, long[] into) {
+    /** Whether a value decodes without the values before it. */
+    boolean isRandomAccess() {
+        return !plan.isRunLength() && plan.values() != ValueEncoding.DELTA;
+    }
+
+    /** Returns a value, or the bits of a float. A few reads of neighbours cost little. */
+    long value(int row) {
+        if (isRandomAccess()) {
+            return decodeStored(row);
+        }
+        int number = row / TILE_ROWS;
+        Tile tile = lastTile;
+        if (tile == null || tile.number != number) {
+            tile = new Tile(number, new long[TILE_ROWS]);
+            decodeTile(number, tile.values, new TileScratch());
+            lastTile = tile;
+        }
+        return tile.values[row % TILE_ROWS];
+    }
+
+    private long decodeStored(int row) {
         long at = body + sections.values();
         if (plan.values() == ValueEncoding.PLAIN) {
-            for (int i = 0; i < count; i++) {
-                into[i] = get(at, first + i);
-            }
-            return;
+            return get(at, row);
         }
-        BitPacking.unpack(bytes, at, valueBits, first, count, into);
+        long code = BitPacking.get(bytes, at, valueBits, row);
+        return plan.values() == ValueEncoding.DICTIONARY ? entry(code) : base + code;
+    }
+
+    /**
+     * Decodes consecutive rows of a column with {@linkplain #isRandomAccess random access}.
+     *
+     * @param count at most {@link EncodedColumnDescriptor#TILE_ROWS}
+     * @throws ChunkFormatException if a code is not in the dictionary
+     */
+    void copy(int firstRow, int count, long[] into, TileScratch scratch) {
+        decodeValues(0, firstRow, count, into, scratch);
+    }
+
+    /**
+     * Decodes some rows of a column with {@linkplain #isRandomAccess random access}.
+     *
+     * @param rows address of {@code int32[count]}
+     * @param target address of room for {@code int64[count]}
+     * @throws ChunkFormatException if a code is not in the dictionary
+     */
+    void gather(long rows, int count, long target) {
+        long at = body + sections.values();
         switch (plan.values()) {
-            case BIT_PACKED -> {
+            case PLAIN -> {
                 for (int i = 0; i < count; i++) {
-                    into[i] += base;
+                    Memory.putLong(target + 8L * i, get(at, Memory.getInt(rows + 4L * i)));
                 }
             }
+            case DICTIONARY -> {
+                BitPacking.gather(bytes, at, valueBits, rows, count, 0, target);
+                for (int i = 0; i < count; i++) {
+                    Memory.putLong(target + 8L * i, entry(Memory.getLong(target + 8L * i)));
+                }
+            }
+            default -> BitPacking.gather(bytes, at, valueBits, rows, count, base, target);
+        }
+    }
+
+    /** Returns the value of a dictionary code. */
+    private long entry(long code) {
+        require(code < dictionarySize, "Code is not in its dictionary", code);
+        return get(body + sections.dictionary(), (int) code);
+    }
+
+    /** Decodes stored values, which are those of rows or of runs. */
+    private void decodeValues(int tile, int first, int count, long[] into, TileScratch scratch) {
+        long at = body + sections.values();
+        long addend = plan.values() == ValueEncoding.DICTIONARY ? 0 : base;
+        if (plan.values() != ValueEncoding.PLAIN) {
+            unpack(at, valueBits, first, count, addend, into, scratch);
+        }
+        switch (plan.values()) {
+            case PLAIN -> {
+                for (int i = 0; i < count; i++) {
+                    into[i] = get(at, first + i);
+                }
+            }
+            case BIT_PACKED -> {}
             case DELTA -> {
                 long value = Memory.getLong(bytes, body + sections.firstValues() + 8L * tile);
                 into[0] = value;
                 for (int i = 1; i < count; i++) {
-                    value += base + into[i];
+                    value += into[i];
                     into[i] = value;
                 }
             }
-            default -> {
+            case DICTIONARY -> {
                 for (int i = 0; i < count; i++) {
-                    long code = into[i];
-                    require(code < dictionarySize, "Code is not in its dictionary", code);
-                    into[i] = get(body + sections.dictionary(), (int) code);
+                    into[i] = entry(into[i]);
                 }
             }
         }
+    }
+
+    /** Unpacks codes of at most one tile. */
+    private void unpack(
+            long section,
+            int bits,
+            int first,
+            int count,
+            long addend,
+            long[] into,
+            TileScratch scratch) {
+        if (bytes != null || bits == 0) {
+            BitPacking.unpack(bytes, section, bits, first, count, addend, into);
+            return;
+        }
+        // One loop, over the heap, is faster than a loop over either memory.
+        long bit = (long) first * bits;
+        long from = bit >>> 3;
+        long length = ((bit & 7) + (long) (count - 1) * bits >>> 3) + Long.BYTES;
+        Memory.copy(null, section + from, scratch.packed, Memory.BYTES, length);
+        long shifted = Memory.BYTES - from;
+        BitPacking.unpack(scratch.packed, shifted, bits, first, count, addend, into);
     }
 
     /**
@@ -205,9 +331,7 @@ public final class EncodedColumn {
                     Memory.putInt(target, to + 4L * i, (int) values[i]);
                 }
             } else {
-                for (int i = 0; i < rows; i++) {
-                    Memory.putLong(target, to + 8L * i, values[i]);
-                }
+                Memory.copy(values, Memory.LONGS, target, to, 8L * rows);
             }
         }
     }

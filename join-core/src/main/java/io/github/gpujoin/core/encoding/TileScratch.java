@@ -8,4 +8,8 @@ public final class TileScratch {
     final long[] values = new long[EncodedColumnDescriptor.TILE_ROWS];
     final long[] runValues = new long[EncodedColumnDescriptor.TILE_ROWS];
     final long[] runLengths = new long[EncodedColumnDescriptor.TILE_ROWS];
+
+    /** Packed codes of a tile in native memory, with the bytes that a load may read beyond. */
+    final byte[] packed =
+            new byte[EncodedColumnDescriptor.TILE_ROWS * BitPacking.MAX_BITS / 8 + 2 * Long.BYTES];
 }

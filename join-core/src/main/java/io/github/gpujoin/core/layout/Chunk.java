@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <p>A chunk in a slot is readable until its last user {@linkplain #release releases} it. A caller
  * that keeps it longer {@linkplain #retain retains} it, or keeps {@link #onHeap()}. On the heap
  * both calls have no effect.
+ *
+ * <p>The only other kind is {@code io.github.gpujoin.core.encoding.EncodedChunk}.
  */
-public final class Chunk {
+public class Chunk {
 
     private final ChunkSchema schema;
 
@@ -41,7 +43,14 @@ public final class Chunk {
 
     private final boolean isTransient;
 
-    private Chunk(
+    /**
+     * @param array null if the chunk is in a slot
+     * @param start offset of the header, as in {@link Memory}
+     * @param offsets of the columns, as {@link ChunkSchema#offsets}
+     * @param slot null if the chunk is on the heap
+     * @param isTransient as in {@link #isTransient()}
+     */
+    protected Chunk(
             ChunkSchema schema,
             byte @Nullable [] array,
             long start,
@@ -214,6 +223,11 @@ public final class Chunk {
         return completed(array == null ? copy() : array);
     }
 
+    /** Returns the checksum of the header alone, the chunk's own checksum left out. */
+    public final long headerChecksum() {
+        return ChunkChecksum.of(array, start, ChunkDescriptor.HEADER_BYTES);
+    }
+
     private static byte[] completed(byte[] bytes) {
         long at = Memory.BYTES + CHECKSUM_OFFSET;
         // Concurrent callers write the same value, and the store of an aligned long is atomic.
@@ -223,7 +237,8 @@ public final class Chunk {
         return bytes;
     }
 
-    private byte[] copy() {
+    /** Returns a copy of {@link #bytes()} without a checksum if it has not been computed. */
+    protected final byte[] copy() {
         byte[] copy = new byte[lengthBytes()];
         Memory.copy(array, start, copy, Memory.BYTES, copy.length);
         if (slot != null && !slot.isVerified()) {

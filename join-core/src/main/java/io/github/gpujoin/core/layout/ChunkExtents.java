@@ -9,7 +9,7 @@ import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
 
 /** Checks that all values of a chunk are inside it. */
-final class ChunkExtents {
+public final class ChunkExtents {
 
     private ChunkExtents() {}
 
@@ -39,11 +39,6 @@ final class ChunkExtents {
                     "Variable-width section of the chunk does not follow its columns",
                     "variableWidthOffset",
                     variableWidth);
-            require(
-                    variableWidth + 4L * rows <= length,
-                    "Index of variable-width values ends outside the chunk",
-                    "rowCount",
-                    rows);
             checkVariableWidth(schema, header, base, start);
         } else {
             require(
@@ -56,11 +51,23 @@ final class ChunkExtents {
         return offsets;
     }
 
-    /** Checks every variable-width value once, so that cursors need no checks. */
-    private static void checkVariableWidth(
+    /**
+     * Checks every variable-width value once, so that cursors need no checks. The section starts
+     * inside the chunk.
+     *
+     * @param base byte array, or null for native memory, as in {@link Memory}
+     * @param start offset of the chunk
+     * @throws ChunkFormatException if a value is outside the chunk
+     */
+    public static void checkVariableWidth(
             ChunkSchema schema, ChunkHeader header, byte @Nullable [] base, long start) {
         int[] widths = schema.variableWidthValueBytes();
         int rows = header.rowCount();
+        require(
+                header.variableWidthOffset() + 4L * rows <= header.lengthBytes(),
+                "Index of variable-width values ends outside the chunk",
+                "rowCount",
+                rows);
         long index = start + header.variableWidthOffset();
         int dataOffset = header.variableWidthOffset() + 4 * rows;
         long data = start + dataOffset;

@@ -63,7 +63,7 @@ public record ChunkHeader(
      * @param lengthBytes of the whole chunk
      * @throws ChunkFormatException if a field is wrong, except those that locate rows
      */
-    static ChunkHeader read(
+    public static ChunkHeader read(
             ChunkSchema schema, byte @Nullable [] base, long start, int lengthBytes) {
         require(
                 lengthBytes >= HEADER_BYTES,
@@ -162,7 +162,7 @@ public record ChunkHeader(
     }
 
     /** Whether the fixed-width columns are encoded. */
-    boolean isEncoded() {
+    public boolean isEncoded() {
         return (flags & ENCODED) != 0;
     }
 

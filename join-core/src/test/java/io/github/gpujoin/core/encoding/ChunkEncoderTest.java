@@ -58,7 +58,8 @@ class ChunkEncoderTest {
                 columns.load(chunk, 0, 0, chunk.rowCount(), plan);
                 byte[] target = new byte[32 + (int) columns.bodyBytes()];
                 columns.write(target, 0, 32);
-                EncodedColumn column = new EncodedColumn(target, 0, 32, rows, 8);
+                EncodedColumn column =
+                        new EncodedColumn(target, Memory.BYTES, target.length, 0, 32, rows, 8);
                 assertThat(column.bodyEnd()).isEqualTo(target.length);
                 byte[] values = new byte[8 * rows];
                 column.decode(values, Memory.BYTES, scratch);

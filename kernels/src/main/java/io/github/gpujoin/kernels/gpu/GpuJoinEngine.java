@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
@@ -66,6 +67,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
     private ResultBatch emptyBatch;
     private long emptyAddress;
     private int plan = -1;
+
+    /** Whether there may be device memory to decode rows. */
+    private boolean mayDecode = true;
 
     /** An in-flight chunk, and how far it is cut into segments. */
     static final class Probe extends ProbeQueue.Probe {
@@ -294,6 +298,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
                 if (!pipe.hasRoom()) {
                     return;
                 }
+                if (addEncoded(probe)) {
+                    continue;
+                }
                 int inPlaceRows = rowsInPlace(probe);
                 if (inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
                     continue;
@@ -306,13 +313,52 @@ public final class GpuJoinEngine extends AbstractJoinEngine<GpuJoinEngine.Probe>
         }
     }
 
+    /** Adds an encoded chunk as it is, in place or copied; returns false if it must be decoded. */
+    private boolean addEncoded(Probe probe) {
+        if (!(probe.chunk() instanceof EncodedChunk chunk)
+                || probe.nextRow > 0
+                || facts.encodedBytes(chunk) > facts.plainBytes(options.segmentRows())
+                || !decodes()) {
+            return false;
+        }
+        boolean isReadable = chunk.slot() != null && readsInPlace && !chunk.hasManyPartitions();
+        if (!isReadable || !addInPlace(probe, chunk.rowCount())) {
+            pipe.addEncoded(chunk);
+            probe.nextRow = chunk.rowCount();
+        }
+        return true;
+    }
+
+    /** Returns whether the kernel has memory to decode rows, which the first encoded chunk needs. */
+    private boolean decodes() {
+        if (!joinPlan.decodes() && mayDecode) {
+            try {
+                lease.whileStopped(
+                        options.stallTimeoutNs(),
+                        () ->
+                                joinPlan.enableDecoding(
+                                        lease.driver(),
+                                        buffers,
+                                        lease.blocks(),
+                                        lease.planAddress(plan)));
+            } catch (GpuUnavailableException e) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                    throw e;
+                }
+                mayDecode = false;
+            }
+        }
+        return joinPlan.decodes();
+    }
+
     /**
      * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
-     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
+     * chunk is on the heap or encoded, or the kernel would verify it and it exceeds a segment.
      */
     private int rowsInPlace(Probe probe) {
         ChunkSlot slot = probe.chunk().slot();
-        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
+        if (slot == null
+                || probe.chunk() instanceof EncodedChunk || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
             return 0;
         }
         int left = probe.chunk().rowCount() - probe.nextRow;

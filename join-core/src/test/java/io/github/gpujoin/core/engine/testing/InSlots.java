@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.engine.testing;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -11,6 +13,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.slot.CountedSlot;
@@ -31,18 +34,39 @@ public final class InSlots implements JoinEngineFactory {
 
     private final JoinEngineFactory factory;
     private final boolean isVerified;
+    private final boolean encodes;
 
     /**
      * @param isVerified whether slots say that all their bytes have arrived
      */
     public InSlots(JoinEngineFactory factory, boolean isVerified) {
+        this(factory, isVerified, false);
+    }
+
+    /**
+     * @param encodes whether facts are encoded
+     */
+    public InSlots(JoinEngineFactory factory, boolean isVerified, boolean encodes) {
         this.factory = factory;
         this.isVerified = isVerified;
+        this.encodes = encodes;
+    }
+
+    private Chunk factsInSlot(Chunk chunk) {
+        return encodes ? encodedCopyOf(chunk, isVerified) : copyOf(chunk, isVerified);
     }
 
     /** Returns a copy of a chunk in a region of its own. */
     public static Chunk copyOf(Chunk chunk, boolean isVerified) {
-        byte[] bytes = chunk.bytes();
+        return inSlot(chunk.schema(), chunk.bytes(), isVerified);
+    }
+
+    /** Returns a copy of a chunk in a region of its own, encoded if that makes it shorter. */
+    public static Chunk encodedCopyOf(Chunk chunk, boolean isVerified) {
+        return inSlot(chunk.schema(), new ChunkEncoder().encode(chunk), isVerified);
+    }
+
+    private static Chunk inSlot(ChunkSchema schema, byte[] bytes, boolean isVerified) {
         Region region = Region.allocate(bytes.length);
         Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
         CountedSlot slot =
@@ -58,7 +82,7 @@ public final class InSlots implements JoinEngineFactory {
                     }
                 };
         region.close();
-        return Chunk.inSlot(chunk.schema(), slot, bytes.length);
+        return ChunkDecoder.inSlot(schema, slot, bytes.length);
     }
 
     @Override
@@ -87,7 +111,7 @@ public final class InSlots implements JoinEngineFactory {
 
         @Override
         public boolean submitProbe(Chunk chunk, int firstRow) {
-            Chunk inSlot = copyOf(chunk, isVerified);
+            Chunk inSlot = factsInSlot(chunk);
             try {
                 if (engine.submitProbe(inSlot, firstRow)) {
                     probes.add(new Probe(chunk, inSlot));
@@ -144,7 +168,7 @@ public final class InSlots implements JoinEngineFactory {
             List<Probe> restored =
                     pending.stream()
                             .map(InFlightProbe::chunk)
-                            .map(chunk -> new Probe(chunk, copyOf(chunk, isVerified)))
+                            .map(chunk -> new Probe(chunk, factsInSlot(chunk)))
                             .toList();
             try {
                 engine.restore(
