@@ -100,8 +100,10 @@ final class FlinkBench implements GpuBench {
                             run,
                             parameters,
                             List.of(
+                                    StarJoinJobs.encodedResults(
+                                            GPU + "-encoded", encoded, threads),
                                     StarJoinJobs.columnar(
-                                            GPU + "-encoded", encoded, threads, Engine.GPU),
+                                            GPU + "-decoded", encoded, threads, Engine.GPU),
                                     StarJoinJobs.columnar(
                                             CPU + "-encoded", encoded, threads, Engine.CPU))));
         }

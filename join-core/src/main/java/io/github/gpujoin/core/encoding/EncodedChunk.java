@@ -40,8 +40,9 @@ public final class EncodedChunk extends Chunk {
             ChunkHeader header,
             @Nullable ChunkSlot slot,
             @Nullable EncodedColumn[] columns,
-            int plainBytes) {
-        super(schema, stored, start, header, schema.offsets(header.rowCount()), slot, false);
+            int plainBytes,
+            boolean isTransient) {
+        super(schema, stored, start, header, schema.offsets(header.rowCount()), slot, isTransient);
         this.stored = stored;
         this.storedStart = start;
         this.storedVariableWidth = header.variableWidthOffset();
@@ -78,7 +79,7 @@ public final class EncodedChunk extends Chunk {
         int entry = ChunkDescriptor.HEADER_BYTES;
         int body = firstBody(selected);
         for (int column : selected) {
-            column(column).copyTo(start, entry, body);
+            column(column).copyTo(null, start, entry, body);
             entry += EncodedColumnDescriptor.ENTRY_BYTES;
             body += column(column).bodyBytes();
         }
@@ -147,12 +148,12 @@ public final class EncodedChunk extends Chunk {
 
     @Override
     public Chunk onHeap() {
-        if (stored != null) {
+        if (stored != null && !isTransient()) {
             return this;
         }
         byte[] copy = copy();
         ChunkHeader header = ChunkHeader.read(schema(), copy);
-        return ChunkDecoder.opened(schema(), header, copy, Memory.BYTES, null);
+        return ChunkDecoder.opened(schema(), header, copy, Memory.BYTES, null, false);
     }
 
     @Override
