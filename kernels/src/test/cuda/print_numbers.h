@@ -34,6 +34,7 @@ inline void printLayout() {
     FIELD(StepEntry, slot);
     FIELD(StepEntry, resultBuffer);
     FIELD(StepEntry, resume);
+    FIELD(StepEntry, chunkIsEncoded);
     FIELD(StepEntry, epoch);
     FIELD(StepEntry, chunk);
     FIELD(StepEntry, chunkRowCount);

@@ -20,7 +20,7 @@ constexpr uint64_t DECODED_COLUMN_BYTES = uint64_t{8} * DECODED_ROWS;
 
 // State of a block that decodes a segment, in shared memory.
 struct Decoding {
-    EncodedColumn columns[MAX_FACT_COLUMNS];
+    alignas(16) EncodedColumn columns[MAX_FACT_COLUMNS];
     BodySections sections[MAX_FACT_COLUMNS];
     uint32_t runStart[TILE_ROWS];  // of the tile that is being decoded
     int64_t runValue[TILE_ROWS];

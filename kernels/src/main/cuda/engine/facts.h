@@ -56,7 +56,8 @@ GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& st
         return false;
     }
     if (step.chunk != 0) {
-        return !encoded && static_cast<uint32_t>(header.rowCount) == step.chunkRowCount;
+        return encoded == (step.chunkIsEncoded != 0) &&
+               static_cast<uint32_t>(header.rowCount) == step.chunkRowCount;
     }
     Facts facts;
     return encoded ? plan.decodedRows != 0

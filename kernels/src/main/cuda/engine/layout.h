@@ -53,29 +53,32 @@ static_assert(offsetof(ChunkHeader, checksum) == 48);
 // An entry of the step ring, in mapped host memory: one step of one probe slot. The last entry is
 // followed by the lane of each entry, a byte each.
 //
-//   0          8      12     16             20       24      32                40        44
-//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+
-//   | sequence | plan | slot | resultBuffer | resume | epoch | segmentSequence | baseRow | lengthBytes |
-//   +----------+------+------+--------------+--------+-------+-----------------+---------+-------------+
-//   48      56              60              64
-//   +-------+---------------+---------------+
-//   | chunk | chunkRowCount | chunkReadRows |
-//   +-------+---------------+---------------+
+//   0          8      12     16             20       22               24
+//   +----------+------+------+--------------+--------+----------------+
+//   | sequence | plan | slot | resultBuffer | resume | chunkIsEncoded |
+//   +----------+------+------+--------------+--------+----------------+
+//   24      32                40        44            48      56              60              64
+//   +-------+-----------------+---------+-------------+-------+---------------+---------------+
+//   | epoch | segmentSequence | baseRow | lengthBytes | chunk | chunkRowCount | chunkReadRows |
+//   +-------+-----------------+---------+-------------+-------+---------------+---------------+
 struct StepEntry {
     uint64_t sequence;  // the step's ticket + 1
     uint32_t plan;
     uint32_t slot;
     uint32_t resultBuffer;
-    uint32_t resume;  // 0: read the segment and begin; 1: continue where the last step stopped
+    uint16_t resume;  // 0: read the segment and begin; 1: continue where the last step stopped
+    uint16_t chunkIsEncoded;  // 1: the chunk that is read in place has encoded columns
     int64_t epoch;
     int64_t segmentSequence;
     uint32_t baseRow;      // added to segment rows in results
     uint32_t lengthBytes;  // of the segment or chunk
     uint64_t chunk;  // device address of a chunk that is read in place; 0: the segment of the slot
     uint32_t chunkRowCount;
-    uint32_t chunkReadRows;  // rows to read from baseRow on; 0: all of them, and verify the chunk
+    uint32_t chunkReadRows;  // rows to read from baseRow on, all of an encoded chunk; 0: all of
+                             // them, and verify the chunk
 };
 static_assert(sizeof(StepEntry) == 64);
+static_assert(offsetof(StepEntry, chunkIsEncoded) == 22);
 static_assert(offsetof(StepEntry, chunk) == 48);
 
 // Outcome of a step, in mapped host memory, one for each result buffer.
@@ -297,7 +300,7 @@ struct Plan {
     uint64_t aggregation;  // device memory: one Aggregation; 0: results are written
     uint32_t filterCount;
     uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
-    uint64_t decodedRows;     // device memory of each block; 0: segments are never encoded
+    uint64_t decodedRows;     // device memory of each block; 0: nothing encoded is read
     uint32_t packsResults;  // 1: results are packed; 0: an array of row numbers, then whole values
 
     // Columns of a chunk that is read in place, and the segment column of each, or NOT_IN_SEGMENT.

@@ -6,7 +6,7 @@
 // A Group is the set of threads that run one step: rank(), size(), sync(), exclusiveSum().
 #pragma once
 
-#include "encoding.h"
+#include "decoder.h"
 #include "facts.h"
 #include "read_gate.h"
 
@@ -68,12 +68,64 @@ GPUJOIN_HD inline uint64_t copyChunk(Group& group, const Plan& plan, const StepE
     return sum;
 }
 
+// Does the same for a chunk with encoded columns, whose entries go to `entries` in shared memory. The
+// copy is an encoded segment. Sets `isSound` to false, in every thread, if the entries are not those
+// of such a chunk; they may not have arrived.
+template <typename Group>
+GPUJOIN_NOINLINE uint64_t copyEncodedChunk(Group& group, const Plan& plan, const StepEntry& step,
+                                           EncodedColumn* entries, unsigned char* to,
+                                           bool& isSound) {
+    const unsigned char* from = reinterpret_cast<const unsigned char*>(step.chunk);
+    bool verifies = step.chunkReadRows == 0;
+    int32_t rowCount = static_cast<int32_t>(step.chunkRowCount);
+    uint64_t end = sizeof(ChunkHeader) + plan.chunkColumnCount * sizeof(EncodedColumn);
+    uint64_t targetEnd = sizeof(ChunkHeader) + plan.columnCount * sizeof(EncodedColumn);
+    uint64_t sum = copyWords(group, from, 0, to, sizeof(ChunkHeader));
+    sum += copyWords(group, from, sizeof(ChunkHeader), reinterpret_cast<unsigned char*>(entries),
+                     end - sizeof(ChunkHeader));
+    group.sync();
+    // From here on only the copy of the entries is read, which no writer can change.
+    isSound = true;
+    for (uint32_t c = 0; c < plan.chunkColumnCount; c++) {
+        EncodedColumn entry = entries[c];
+        uint64_t bodyBytes = static_cast<uint32_t>(entry.bodyBytes);
+        uint32_t column = plan.segmentColumn[c];
+        bool isNeeded = column != NOT_IN_SEGMENT;
+        isSound = isSound && isEncodedColumn(entry, rowCount, plan.chunkColumnWidth[c], end) &&
+                  end + bodyBytes <= step.lengthBytes &&
+                  (!isNeeded || targetEnd + bodyBytes <= plan.segmentBytes);
+        if (!isSound) {
+            return sum;
+        }
+        if (isNeeded || verifies) {
+            sum += copyWords(group, from, end, isNeeded ? to + targetEnd : nullptr, bodyBytes);
+        }
+        if (isNeeded) {
+            if (group.rank() == 0) {
+                entry.bodyOffset = static_cast<int32_t>(targetEnd);
+                reinterpret_cast<EncodedColumn*>(to + sizeof(ChunkHeader))[column] = entry;
+            }
+            targetEnd += bodyBytes;
+        }
+        end += bodyBytes;
+    }
+    isSound = end == step.lengthBytes;
+    return sum;
+}
+
 // The first row of a range must be a multiple of this, so that every column of it is aligned.
 constexpr uint32_t RANGE_ROWS = 64;
 
 // Returns whether a chunk that is read in place has the columns of the plan, and the rows to read
 // fit a segment. Everything comes from the step, so that the writer of the chunk has no influence.
 GPUJOIN_HD inline bool isReadableInPlace(const StepEntry& step, const Plan& plan) {
+    if (step.chunkIsEncoded != 0) {
+        uint64_t entries = sizeof(ChunkHeader) + plan.chunkColumnCount * sizeof(EncodedColumn);
+        bool isWhole = step.chunkReadRows == 0 || step.chunkReadRows == step.chunkRowCount;
+        return plan.chunkColumnCount > 0 && plan.decodedRows != 0 && isWhole &&
+               step.chunkRowCount > 0 && step.chunkRowCount <= uint32_t{MAX_ENCODED_ROWS} &&
+               step.lengthBytes >= entries && step.lengthBytes % sizeof(Words) == 0;
+    }
     uint64_t end = sizeof(ChunkHeader);
     for (uint32_t c = 0; c < plan.chunkColumnCount; c++) {
         end += alignColumn(uint64_t{plan.chunkColumnWidth[c]} * step.chunkRowCount);
@@ -95,10 +147,11 @@ constexpr uint32_t MAX_READS = 1000;
 // times (Thostrup et al., section 4.2).
 //
 // The length is part of the step and is checked against the size of the slot. All other fields are
-// checked in the copy, which cannot change. Every thread returns the same status.
+// checked in the copy, which cannot change. Every thread returns the same status. `decoding` is
+// overwritten.
 template <typename Group>
 GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const StepEntry& step,
-                                         ReadGate& gate) {
+                                         ReadGate& gate, Decoding& decoding) {
     const unsigned char* from =
         reinterpret_cast<const unsigned char*>(plan.segments) + plan.segmentBytes * step.slot;
     unsigned char* to =
@@ -113,16 +166,21 @@ GPUJOIN_HD inline StepStatus readSegment(Group& group, const Plan& plan, const S
     StepStatus status = STEP_BAD_HEADER;
     for (uint32_t reads = 0; reads < MAX_READS; reads++) {
         enterGate(group, gate, blocks);
-        uint64_t sum = inPlace ? copyChunk(group, plan, step, to)
-                               : copyWords(group, from, 0, to, step.lengthBytes);
+        bool isSound = true;
+        uint64_t sum = !inPlace ? copyWords(group, from, 0, to, step.lengthBytes)
+                       : step.chunkIsEncoded == 0
+                           ? copyChunk(group, plan, step, to)
+                           : copyEncodedChunk(group, plan, step, decoding.columns, to, isSound);
         group.exclusiveSum(sum, sum);  // includes a barrier: all threads have read
         leaveGate(group, gate);
         ChunkHeader copy = *reinterpret_cast<const ChunkHeader*>(to);
         if (!isHeaderOf(copy, step, plan)) {
             status = STEP_BAD_HEADER;
+        } else if (!isSound) {
+            status = STEP_BAD_ENCODING;
         } else if (copy.checksum != sum && !(inPlace && step.chunkReadRows != 0)) {
             status = STEP_BAD_CHECKSUM;
-        } else if (isEncoded(copy) &&
+        } else if (!inPlace && isEncoded(copy) &&
                    encodedLength(plan, to, copy.rowCount, step.lengthBytes) != step.lengthBytes) {
             return STEP_BAD_ENCODING;  // the writer is wrong, so rereading does not help
         } else {

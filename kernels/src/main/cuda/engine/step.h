@@ -27,7 +27,8 @@ class Step {
     GPUJOIN_HD void run(Completion& done) {
         const StepEntry& step = shared.step;
         Progress* progress = reinterpret_cast<Progress*>(shared.plan.progress) + step.slot;
-        StepStatus status = step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate);
+        StepStatus status =
+            step.resume ? STEP_OK : readSegment(group, shared.plan, step, gate, shared.decoding);
         matches = 0;
         out = 0;
         groupsFull = false;

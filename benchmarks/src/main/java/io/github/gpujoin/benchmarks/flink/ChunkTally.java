@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.flink;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
+import io.github.gpujoin.core.encoding.EncodedColumnReader;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import java.util.Arrays;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /** Result rows in columns, all of them payloads. */
 final class ChunkTally implements Tally<Chunk> {
@@ -17,13 +21,27 @@ final class ChunkTally implements Tally<Chunk> {
         return result.rowCount();
     }
 
+    /** Of each column; null before the first encoded chunk. */
+    private transient EncodedColumnReader @Nullable [] readers;
+
     @Override
     public long payloads(Chunk result) {
         long sum = 0;
         for (int column = 0; column < result.schema().size(); column++) {
-            sum += columnSum(result, column);
+            sum +=
+                    result instanceof EncodedChunk encoded
+                            ? encodedSum(encoded, column)
+                            : columnSum(result, column);
         }
         return sum;
+    }
+
+    private long encodedSum(EncodedChunk chunk, int column) {
+        if (readers == null) {
+            readers = new EncodedColumnReader[chunk.schema().size()];
+            Arrays.setAll(readers, EncodedColumnReader::new);
+        }
+        return readers[column].sum(chunk);
     }
 
     private static long columnSum(Chunk chunk, int column) {

@@ -9,6 +9,7 @@ import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
@@ -56,33 +57,59 @@ public final class StarJoinJobs {
             int threads,
             GpuJoinOptions.Engine engine,
             boolean encodes) {
+        return new FlinkContender(
+                name,
+                tuples,
+                Long.MAX_VALUE,
+                threads,
+                columnarSettings(engine, encodes),
+                StarJoinJobs::columnar);
+    }
+
+    private static Configuration columnarSettings(GpuJoinOptions.Engine engine, boolean encodes) {
         Configuration settings = new Configuration();
         settings.set(GpuJoinOptions.ENGINE, engine);
         settings.set(GpuJoinOptions.GPU_ENCODE_FACTS, encodes);
         settings.set(PipelineOptions.OBJECT_REUSE, true);
         EngineGauges.addTo(settings);
-        return new FlinkContender(
-                name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
+        return settings;
     }
 
     public static void columnar(StreamExecutionEnvironment env, FlinkRun run) {
         columnar(env, run, 0);
     }
 
+    /** From columns to columns that stay encoded, on the GPU. */
+    public static FlinkContender encodedResults(String name, Tuples tuples, int threads) {
+        return new FlinkContender(
+                name,
+                tuples,
+                Long.MAX_VALUE,
+                threads,
+                columnarSettings(GpuJoinOptions.Engine.GPU, false),
+                (env, run) ->
+                        star(env, run, 0)
+                                .toEncodedChunks()
+                                .sinkTo(new TallySink<>(run, new ChunkTally())));
+    }
+
     /**
      * @param expectedBytes of the build side, by which it is replicated or partitioned
      */
     public static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
-        StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
+        star(env, run, expectedBytes).toChunks().sinkTo(new TallySink<>(run, new ChunkTally()));
+    }
+
+    private static StarJoin<RowView> star(
+            StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
+        return StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
                 .select(TupleSchemas.PROBE_PAYLOAD)
                 .dimensionChunks(
                         chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD),
                         d ->
                                 d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
                                         .select(TupleSchemas.BUILD_PAYLOAD)
-                                        .expectedBytes(expectedBytes))
-                .toChunks()
-                .sinkTo(new TallySink<>(run, new ChunkTally()));
+                                        .expectedBytes(expectedBytes));
     }
 
     /**

@@ -35,13 +35,18 @@ final class FlinkBench implements GpuBench {
     private static final int REPETITIONS = 8;
 
     private static final int TUPLE_BYTES = 16;
+    private static final int LONG_PAYLOAD_BITS = 31;
+
+    /** Of columns that encode. */
+    private static final int PAYLOAD_BITS = 20;
+
     private static final long SEED = 6;
 
     @Override
     public List<Figure> run(GpuRun run) throws Exception {
         int threads = Runtime.getRuntime().availableProcessors();
         List<Figure> figures = new ArrayList<>();
-        Tuples sparse = tuples(run, KeyDomain.SPARSE);
+        Tuples sparse = tuples(run, KeyDomain.SPARSE, LONG_PAYLOAD_BITS);
         figures.addAll(
                 measure(
                         run,
@@ -60,21 +65,57 @@ final class FlinkBench implements GpuBench {
                                     StarJoinJobs.columnar(GPU, inSlots, threads, Engine.GPU),
                                     StarJoinJobs.columnar(CPU, inSlots, threads, Engine.CPU))));
         }
-        Tuples dense = tuples(run, KeyDomain.DENSE);
-        int keyBits = Integer.numberOfTrailingZeros(run.rows(LOG2_BUILD_ROWS));
-        figures.addAll(
-                measure(
-                        run,
-                        Figure.parameters("key_bits", keyBits),
-                        List.of(
-                                StarJoinJobs.columnar(GPU + "-narrow", dense, threads, Engine.GPU),
-                                StarJoinJobs.columnar(
-                                        GPU + "-encoded", dense, threads, Engine.GPU, true))));
+        figures.addAll(encodable(run, threads));
         return figures;
     }
 
-    private static Tuples tuples(GpuRun run, KeyDomain keys) {
-        return Tuples.generate(run.rows(LOG2_BUILD_ROWS), run.rows(LOG2_PROBE_ROWS), keys, SEED)
+    /** Columns that encode: plain, encoded by the source, and encoded by the job. */
+    private static List<Figure> encodable(GpuRun run, int threads) throws Exception {
+        Map<String, Object> parameters =
+                Figure.parameters("key_bits", 27, "payload_bits", PAYLOAD_BITS);
+        List<Figure> figures = new ArrayList<>();
+        Tuples narrow = tuples(run, KeyDomain.BITS_27, PAYLOAD_BITS);
+        parameters.put("facts", "heap");
+        figures.addAll(
+                measure(
+                        run,
+                        parameters,
+                        List.of(
+                                StarJoinJobs.columnar(
+                                        GPU + "-encoding", narrow, threads, Engine.GPU, true))));
+        parameters.put("facts", "slots");
+        try (Tuples plain = narrow.inSlots(PRIMES)) {
+            figures.addAll(
+                    measure(
+                            run,
+                            parameters,
+                            List.of(
+                                    StarJoinJobs.columnar(
+                                            GPU + "-narrow", plain, threads, Engine.GPU))));
+        }
+        try (Tuples encoded = narrow.encodedInSlots(PRIMES)) {
+            narrow = null; // 4 GiB
+            figures.addAll(
+                    measure(
+                            run,
+                            parameters,
+                            List.of(
+                                    StarJoinJobs.encodedResults(GPU + "-encoded", encoded, threads),
+                                    StarJoinJobs.columnar(
+                                            GPU + "-decoded", encoded, threads, Engine.GPU),
+                                    StarJoinJobs.columnar(
+                                            CPU + "-encoded", encoded, threads, Engine.CPU))));
+        }
+        return figures;
+    }
+
+    private static Tuples tuples(GpuRun run, KeyDomain keys, int payloadBits) {
+        return Tuples.generate(
+                        run.rows(LOG2_BUILD_ROWS),
+                        run.rows(LOG2_PROBE_ROWS),
+                        keys,
+                        payloadBits,
+                        SEED)
                 .repeated(REPETITIONS);
     }
 

@@ -11,6 +11,13 @@ public enum KeyDomain {
             return id;
         }
     },
+    /** Spread over 27 bits, for at most 2^27 build tuples. */
+    BITS_27 {
+        @Override
+        long key(long id) {
+            return id * 0x5851F42DL & (1L << 27) - 1; // a bijection, as the factor is odd
+        }
+    },
     /** Spread over all 64 bits. */
     SPARSE {
         @Override

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.workload;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ChunkSlot;
-import io.github.gpujoin.core.layout.ChunkSlots;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.SlotPool;
@@ -36,8 +37,8 @@ public final class Tuples implements AutoCloseable {
     /** 256 KiB of tuples a chunk. */
     public static final int CHUNK_ROWS = 16_384;
 
-    /** Payloads have 31 bits, so that sums over billions of rows fit in 63. */
-    private static final long PAYLOAD_MASK = 0x7FFF_FFFFL;
+    /** So that sums over billions of rows fit in 63 bits. */
+    private static final int PAYLOAD_BITS = 31;
 
     private final List<Chunk> build;
 
@@ -50,6 +51,9 @@ public final class Tuples implements AutoCloseable {
     /** Null if the probe tuples are on the heap. */
     private final @Nullable SlotPool slots;
 
+    /** Whether the probe tuples are encoded. */
+    private final boolean encodes;
+
     private final Queue<Chunk> primes = new ConcurrentLinkedQueue<>();
 
     private Tuples(
@@ -57,8 +61,10 @@ public final class Tuples implements AutoCloseable {
             List<Chunk> distinctProbe,
             List<JoinAnswer> distinctAnswers,
             int repetitions,
-            @Nullable SlotPool slots) {
+            @Nullable SlotPool slots,
+            boolean encodes) {
         this.slots = slots;
+        this.encodes = encodes;
         this.build = List.copyOf(build);
         this.distinctProbe = List.copyOf(distinctProbe);
         this.distinctAnswers = List.copyOf(distinctAnswers);
@@ -72,6 +78,16 @@ public final class Tuples implements AutoCloseable {
      * @param probeRows at least 1
      */
     public static Tuples generate(int buildRows, long probeRows, KeyDomain domain, long seed) {
+        return generate(buildRows, probeRows, domain, PAYLOAD_BITS, seed);
+    }
+
+    /**
+     * Draws the tuples.
+     *
+     * @param payloadBits of build and probe payloads, at most 31
+     */
+    public static Tuples generate(
+            int buildRows, long probeRows, KeyDomain domain, int payloadBits, long seed) {
         if (buildRows < 1 || buildRows > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException(
                     "Invalid number of build rows: buildRows=" + buildRows);
@@ -81,17 +97,18 @@ public final class Tuples implements AutoCloseable {
         }
         SplittableRandom random = new SplittableRandom(seed);
         long salt = random.nextLong();
+        long payloadMask = (1L << payloadBits) - 1;
         List<Chunk> build = new ArrayList<>();
         int[] order = shuffled(buildRows, random);
         ChunkBuilder builder = chunkBuilder(TupleSchemas.BUILD);
         for (int id : order) {
-            append(builder, domain.key(id), payload(id, salt));
+            append(builder, domain.key(id), payload(id, salt) & payloadMask);
             sealIfDue(builder, 0, build, buildRows);
         }
         List<Chunk> probe = new ArrayList<>();
         List<JoinAnswer> answers = new ArrayList<>();
-        drawProbes(buildRows, probeRows, domain, salt, random, probe, answers);
-        return new Tuples(build, probe, answers, 1, null);
+        drawProbes(buildRows, probeRows, domain, salt, payloadMask, random, probe, answers);
+        return new Tuples(build, probe, answers, 1, null, false);
     }
 
     private static void drawProbes(
@@ -99,6 +116,7 @@ public final class Tuples implements AutoCloseable {
             long probeRows,
             KeyDomain domain,
             long salt,
+            long payloadMask,
             SplittableRandom random,
             List<Chunk> probe,
             List<JoinAnswer> answers) {
@@ -106,9 +124,9 @@ public final class Tuples implements AutoCloseable {
         long sum = 0;
         for (long row = 0; row < probeRows; row++) {
             int id = random.nextInt(buildRows);
-            long payload = random.nextLong() & PAYLOAD_MASK;
+            long payload = random.nextLong() & payloadMask;
             append(builder, domain.key(id), payload);
-            sum += payload + payload(id, salt);
+            sum += payload + (payload(id, salt) & payloadMask);
             int rows = builder.rowCount();
             if (sealIfDue(builder, ChunkDescriptor.FACTS, probe, probeRows)) {
                 answers.add(new JoinAnswer(rows, sum));
@@ -128,7 +146,7 @@ public final class Tuples implements AutoCloseable {
                     "Only tuples on the heap are repeated, at least once: repetitions="
                             + repetitions);
         }
-        return new Tuples(build, distinctProbe, distinctAnswers, repetitions, null);
+        return new Tuples(build, distinctProbe, distinctAnswers, repetitions, null, false);
     }
 
     /**
@@ -138,17 +156,30 @@ public final class Tuples implements AutoCloseable {
      * @param primes count of chunks that {@link #asProbe} makes at once, in slots too
      */
     public Tuples inSlots(int primes) {
+        return inSlots(primes, false);
+    }
+
+    /** Does the same with encoded probe tuples, as a source would write them that encodes. */
+    public Tuples encodedInSlots(int primes) {
+        return inSlots(primes, true);
+    }
+
+    private Tuples inSlots(int primes, boolean encodes) {
         int slotBytes = distinctProbe.stream().mapToInt(Chunk::lengthBytes).max().orElseThrow();
         SlotPool pool =
                 new SlotPool(Allocator.unlimited(), distinctProbe.size() + primes, slotBytes);
         List<Chunk> inSlots = new ArrayList<>();
         for (Chunk chunk : distinctProbe) {
-            byte[] bytes = chunk.bytes();
-            ChunkSlot slot = Objects.requireNonNull(pool.tryAcquire(bytes.length));
-            Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
-            inSlots.add(Chunk.inSlot(chunk.schema(), slot, bytes.length));
+            inSlots.add(inSlot(chunk, pool, encodes));
         }
-        return new Tuples(build, inSlots, distinctAnswers, repetitions, pool);
+        return new Tuples(build, inSlots, distinctAnswers, repetitions, pool, encodes);
+    }
+
+    private static Chunk inSlot(Chunk chunk, SlotPool pool, boolean encodes) {
+        byte[] bytes = encodes ? new ChunkEncoder().encode(chunk) : chunk.bytes();
+        ChunkSlot slot = Objects.requireNonNull(pool.tryAcquire(bytes.length));
+        Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
+        return ChunkDecoder.inSlot(chunk.schema(), slot, bytes.length);
     }
 
     /** Frees the slots of the probe tuples, if they are in any. */
@@ -208,20 +239,17 @@ public final class Tuples implements AutoCloseable {
      * probe tuples are in slots, which is free again after {@link #close}.
      */
     public Chunk asProbe(Chunk build) {
-        ChunkBuilder builder =
-                new ChunkBuilder(
-                        TupleSchemas.PROBE,
-                        CHUNK_ROWS * TupleSchemas.TUPLE_BYTES,
-                        slots == null ? ChunkSlots.NONE : slots);
+        ChunkBuilder builder = chunkBuilder(TupleSchemas.PROBE);
         for (int row = 0; row < build.rowCount(); row++) {
             append(
                     builder,
                     build.getLong(TupleSchemas.KEY, row),
                     build.getLong(TupleSchemas.PAYLOAD, row));
         }
-        Chunk prime =
+        Chunk onHeap =
                 builder.seal(
                         ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, build.sequence());
+        Chunk prime = slots == null ? onHeap : inSlot(onHeap, slots, encodes);
         primes.add(prime);
         return prime;
     }
@@ -247,7 +275,7 @@ public final class Tuples implements AutoCloseable {
     }
 
     private static long payload(int id, long salt) {
-        return KeyDomain.mix(id ^ salt) & PAYLOAD_MASK;
+        return KeyDomain.mix(id ^ salt);
     }
 
     private static int[] shuffled(int n, SplittableRandom random) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.api;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.BadRecord;
@@ -340,7 +341,18 @@ public final class StarJoin<F> {
      * @return the results
      */
     public SingleOutputStreamOperator<Chunk> toChunks() {
-        return pipeline().toChunks();
+        return pipeline().toChunks(false);
+    }
+
+    /**
+     * Does the same as {@link #toChunks}, but columns stay encoded where they are: those of encoded
+     * facts, and results that a GPU packed. Such a chunk is an {@link EncodedChunk}; the others
+     * have plain columns. For consumers that write or send chunks, or read few of their columns.
+     *
+     * @return the results
+     */
+    public SingleOutputStreamOperator<Chunk> toEncodedChunks() {
+        return pipeline().toChunks(true);
     }
 
     private JoinInput<F> open(String method) {

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.jspecify.annotations.Nullable;
 
 /** Gathers result rows, column by column, into chunks, and emits each when it is full. */
 final class ChunkEmitter implements ResultEmitter<Chunk> {
@@ -28,6 +29,9 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
     /** Whether columns are fixed-width and copied as they are. */
     private final boolean copiesOnly;
 
+    /** Null if chunks have plain columns. */
+    private final @Nullable EncodedResults encoded;
+
     /** First probe row of a batch whose rows are consecutive; else {@link #probeRows} has them. */
     private int firstProbeRow = NOT_CONSECUTIVE;
 
@@ -37,8 +41,10 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
 
     /**
      * @param reusesMemory whether chunks are transient
+     * @param keepsEncoding whether columns stay encoded where they are
      */
-    ChunkEmitter(ResultColumns columns, int chunkBytes, boolean reusesMemory) {
+    ChunkEmitter(
+            ResultColumns columns, int chunkBytes, boolean reusesMemory, boolean keepsEncoding) {
         this.reusesMemory = reusesMemory;
         this.builder = new ChunkBuilder(columns.schema(), chunkBytes);
         this.readers =
@@ -48,12 +54,26 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         this.copiesOnly =
                 !builder.schema().hasVariableWidth()
                         && Arrays.stream(readers).allMatch(FieldReader::isRaw);
+        this.encoded =
+                keepsEncoding && copiesOnly
+                        ? new EncodedResults(
+                                builder.schema(),
+                                Arrays.stream(readers)
+                                        .map(FieldReader::source)
+                                        .toArray(ColumnSource[]::new),
+                                reusesMemory)
+                        : null;
     }
 
     @Override
     public void emit(
             ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<Chunk>> output) {
         Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
+        if (encoded != null && EncodedResults.isEncoded(batch, fromRow, toRow)) {
+            flush(output);
+            output.collect(element.replace(encoded.of(batch, sequence++)));
+            return;
+        }
         for (FieldReader reader : readers) {
             reader.bind(batch);
         }

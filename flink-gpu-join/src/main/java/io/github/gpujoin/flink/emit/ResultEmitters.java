@@ -70,9 +70,13 @@ public final class ResultEmitters {
      * memory of a chunk is reused after it was emitted.
      *
      * @param chunkBytes payload at which a chunk is full
+     * @param keepsEncoding whether columns stay encoded where facts and results are encoded
      */
-    public static ResultEmitterFactory<Chunk> chunks(ResultColumns columns, int chunkBytes) {
-        return context -> new ChunkEmitter(columns, chunkBytes, context.isObjectReuseEnabled());
+    public static ResultEmitterFactory<Chunk> chunks(
+            ResultColumns columns, int chunkBytes, boolean keepsEncoding) {
+        return context ->
+                new ChunkEmitter(
+                        columns, chunkBytes, context.isObjectReuseEnabled(), keepsEncoding);
     }
 
     /**

@@ -134,10 +134,13 @@ public final class StarJoinPipeline {
         return join(ResultEmitters.records(resultColumns(), type), type);
     }
 
-    public SingleOutputStreamOperator<Chunk> toChunks() {
+    /**
+     * @param keepsEncoding whether columns stay encoded where facts and results are encoded
+     */
+    public SingleOutputStreamOperator<Chunk> toChunks(boolean keepsEncoding) {
         ResultColumns columns = resultColumns();
         return join(
-                ResultEmitters.chunks(columns, topology.chunkBytes()),
+                ResultEmitters.chunks(columns, topology.chunkBytes(), keepsEncoding),
                 ChunkTypeInfo.of(columns.schema()));
     }
 

@@ -162,7 +162,7 @@ class ResultEmittersTest {
                         List.of("c_name", "c_key", "c_size"));
 
         List<StreamRecord<Chunk>> elements =
-                emitted(data, ResultEmitters.chunks(columns, chunkBytes), random);
+                emitted(data, ResultEmitters.chunks(columns, chunkBytes, false), random);
 
         List<List<Object>> rows = new ArrayList<>();
         for (Chunk chunk : EmitterRun.values(elements)) {
@@ -206,7 +206,7 @@ class ResultEmittersTest {
         ResultColumns columns = columns(List.of("aLong", "aFloat"), List.of("c_key"));
 
         List<StreamRecord<Chunk>> elements =
-                emitted(data, ResultEmitters.chunks(columns, 64), random);
+                emitted(data, ResultEmitters.chunks(columns, 64, false), random);
 
         List<Long> longs = new ArrayList<>();
         List<Integer> keys = new ArrayList<>();

@@ -56,7 +56,7 @@ public final class ChunkDecoder {
             throw new ChunkFormatException(
                     "Chunk checksum does not match its bytes: checksum=" + actual);
         }
-        return opened(schema, header, bytes, Memory.BYTES, null);
+        return opened(schema, header, bytes, Memory.BYTES, null, false);
     }
 
     /**
@@ -71,7 +71,7 @@ public final class ChunkDecoder {
     public static Chunk inSlot(ChunkSchema schema, ChunkSlot slot, int lengthBytes) {
         ChunkHeader header = ChunkHeader.read(schema, null, slot.address(), lengthBytes);
         return header.isEncoded()
-                ? opened(schema, header, null, slot.address(), slot)
+                ? opened(schema, header, null, slot.address(), slot, false)
                 : Chunk.inSlot(schema, slot, lengthBytes);
     }
 
@@ -81,7 +81,8 @@ public final class ChunkDecoder {
             ChunkHeader header,
             byte @Nullable [] bytes,
             long start,
-            @Nullable ChunkSlot slot) {
+            @Nullable ChunkSlot slot,
+            boolean isTransient) {
         EncodedColumn[] columns = columns(schema, header, bytes, start);
         int variableWidth = header.variableWidthOffset();
         int variableWidthBytes = variableWidth == 0 ? 0 : header.lengthBytes() - variableWidth;
@@ -95,7 +96,8 @@ public final class ChunkDecoder {
         if (variableWidth > 0) {
             ChunkExtents.checkVariableWidth(schema, header, bytes, start);
         }
-        return new EncodedChunk(schema, bytes, start, header, slot, columns, (int) plainBytes);
+        return new EncodedChunk(
+                schema, bytes, start, header, slot, columns, (int) plainBytes, isTransient);
     }
 
     /** Returns the fixed-width columns, which lie one after the other behind their entries. */

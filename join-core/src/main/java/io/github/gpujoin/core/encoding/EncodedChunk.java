@@ -9,6 +9,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
+import java.util.List;
 import java.util.function.IntToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +40,9 @@ public final class EncodedChunk extends Chunk {
             ChunkHeader header,
             @Nullable ChunkSlot slot,
             @Nullable EncodedColumn[] columns,
-            int plainBytes) {
-        super(schema, stored, start, header, schema.offsets(header.rowCount()), slot, false);
+            int plainBytes,
+            boolean isTransient) {
+        super(schema, stored, start, header, schema.offsets(header.rowCount()), slot, isTransient);
         this.stored = stored;
         this.storedStart = start;
         this.storedVariableWidth = header.variableWidthOffset();
@@ -56,6 +58,35 @@ public final class EncodedChunk extends Chunk {
                     "Column has variable width: column=" + schema().column(column));
         }
         return encoded;
+    }
+
+    /** Returns the length of a chunk of the same rows with only some of the fixed-width columns. */
+    public long lengthBytes(List<Integer> selected) {
+        long length = firstBody(selected);
+        for (int column : selected) {
+            length += column(column).bodyBytes();
+        }
+        return length;
+    }
+
+    /**
+     * Writes some of the fixed-width columns to a chunk in native memory, encoded as they are, with
+     * all but the header of that chunk.
+     *
+     * @param start address of {@link #lengthBytes(List)} bytes
+     */
+    public void copyColumns(List<Integer> selected, long start) {
+        int entry = ChunkDescriptor.HEADER_BYTES;
+        int body = firstBody(selected);
+        for (int column : selected) {
+            column(column).copyTo(null, start, entry, body);
+            entry += EncodedColumnDescriptor.ENTRY_BYTES;
+            body += column(column).bodyBytes();
+        }
+    }
+
+    private static int firstBody(List<Integer> selected) {
+        return ChunkDescriptor.HEADER_BYTES + selected.size() * EncodedColumnDescriptor.ENTRY_BYTES;
     }
 
     /**
@@ -116,12 +147,12 @@ public final class EncodedChunk extends Chunk {
 
     @Override
     public Chunk onHeap() {
-        if (stored != null) {
+        if (stored != null && !isTransient()) {
             return this;
         }
         byte[] copy = copy();
         ChunkHeader header = ChunkHeader.read(schema(), copy);
-        return ChunkDecoder.opened(schema(), header, copy, Memory.BYTES, null);
+        return ChunkDecoder.opened(schema(), header, copy, Memory.BYTES, null, false);
     }
 
     @Override

@@ -24,6 +24,7 @@ public final class EncodedColumn {
     private final int dictionarySize;
     private final int runCount;
     private final long base;
+    private final long entry;
     private final long body;
     private final int bodyEnd;
     private final BodySections sections;
@@ -50,7 +51,7 @@ public final class EncodedColumn {
             int expectedBody,
             int rowCount,
             int widthBytes) {
-        long entry = start + entryOffset;
+        this.entry = start + entryOffset;
         this.bytes = bytes;
         this.rowCount = rowCount;
         this.widthBytes = widthBytes;
@@ -128,6 +129,52 @@ public final class EncodedColumn {
     /** Returns the plan of the column. */
     public EncodingPlan plan() {
         return plan;
+    }
+
+    /** Whether each value is a code added to a base. */
+    boolean isBitPacked() {
+        return plan.values() == ValueEncoding.BIT_PACKED && !plan.isRunLength();
+    }
+
+    byte @Nullable [] bytes() {
+        return bytes;
+    }
+
+    int valueBits() {
+        return valueBits;
+    }
+
+    long base() {
+        return base;
+    }
+
+    /** Returns the offset of the codes in {@link #bytes()}, or their address. */
+    long codes() {
+        return body + sections.values();
+    }
+
+    /** Returns the sum of the values of a {@linkplain #isBitPacked bit-packed} column. */
+    long sumOfCodes() {
+        return base * rowCount
+                + BitPacking.sum(bytes, body + sections.values(), valueBits, rowCount);
+    }
+
+    /** Returns the bytes of the column's body. */
+    int bodyBytes() {
+        return (int) sections.endBytes();
+    }
+
+    /**
+     * Copies entry and body to another chunk.
+     *
+     * @param target array of that chunk, or null for native memory
+     * @param start offset of that chunk
+     */
+    void copyTo(byte @Nullable [] target, long start, int entryOffset, int bodyOffset) {
+        long copy = start + entryOffset;
+        Memory.copy(bytes, entry, target, copy, EncodedColumnDescriptor.ENTRY_BYTES);
+        Memory.putInt(target, copy + EncodedColumnDescriptor.BODY_OFFSET_OFFSET, bodyOffset);
+        Memory.copy(bytes, body, target, start + bodyOffset, bodyBytes());
     }
 
     /** Returns the offset in the chunk after the column's body. */

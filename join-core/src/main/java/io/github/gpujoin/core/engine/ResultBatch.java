@@ -86,6 +86,20 @@ public class ResultBatch {
         return address + layout.payloadOffset(dimension, payload);
     }
 
+    /**
+     * A payload column as packed codes, from the lowest bit of the first byte on.
+     *
+     * @param address of the first code; 8 bytes at the byte of each code are readable
+     * @param bits of a code
+     * @param base added to each code
+     */
+    public record PackedColumn(long address, int bits, long base) {}
+
+    /** Returns a payload column as the engine packed it, or null if only its values are there. */
+    public @Nullable PackedColumn packedPayload(int dimension, int payload) {
+        return null;
+    }
+
     public long variableWidthAddress(int dimension) {
         return address + layout.variableWidthOffset(dimension);
     }

@@ -216,6 +216,11 @@ public class Chunk {
         return completed(array == null ? copy() : array);
     }
 
+    /** Returns the checksum of the header alone, the chunk's own checksum left out. */
+    public final long headerChecksum() {
+        return ChunkChecksum.of(array, start, ChunkDescriptor.HEADER_BYTES);
+    }
+
     private static byte[] completed(byte[] bytes) {
         long at = Memory.BYTES + CHECKSUM_OFFSET;
         // Concurrent callers write the same value, and the store of an aligned long is atomic.

@@ -176,7 +176,7 @@ public record ChunkHeader(
      *
      * @param base byte array, or null for native memory, as in {@link Memory}
      */
-    void writeTo(byte @Nullable [] base, long start, ChunkSchema schema) {
+    public void writeTo(byte @Nullable [] base, long start, ChunkSchema schema) {
         int version = flags == 0 ? VERSION : VERSION_WITH_FLAGS;
         Memory.putInt(base, start + MAGIC_OFFSET, MAGIC);
         Memory.putShort(base, start + VERSION_OFFSET, (short) version);

@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.encoding.ColumnsEncoder;
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
@@ -24,6 +25,9 @@ import org.jspecify.annotations.Nullable;
 final class FactSegments {
 
     private static final int ALIGNMENT_BYTES = 64;
+
+    /** Rows that the kernel decodes; the length of a segment does not limit them. */
+    static final int MAX_ENCODED_ROWS = 1 << 20;
 
     private final int fingerprint;
     private final List<Integer> chunkColumns;
@@ -111,6 +115,30 @@ final class FactSegments {
             length += align((long) width * rowCount);
         }
         return Math.toIntExact(length);
+    }
+
+    /**
+     * Returns the bytes of a segment with all rows of a chunk whose columns stay encoded; more than
+     * any segment has if the kernel cannot decode so many rows.
+     */
+    long encodedBytes(EncodedChunk chunk) {
+        return chunk.rowCount() > MAX_ENCODED_ROWS
+                ? Long.MAX_VALUE
+                : chunk.lengthBytes(factColumns);
+    }
+
+    /**
+     * Writes all rows of a chunk as one segment, encoded as they are.
+     *
+     * @param address of {@link #encodedBytes} bytes
+     * @return the bytes of the segment
+     */
+    int writeEncoded(EncodedChunk chunk, long address, long epoch, long sequence) {
+        int length = (int) encodedBytes(chunk);
+        chunk.copyColumns(factColumns, address);
+        int rows = chunk.rowCount();
+        writeHeader(address, ChunkDescriptor.ENCODED, length, rows, epoch, sequence);
+        return length;
     }
 
     /**

@@ -65,6 +65,9 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     private long emptyAddress;
     private int plan = -1;
 
+    /** Whether there may be device memory to decode rows. */
+    private boolean mayDecode = true;
+
     /**
      * Creates an engine whose host memory is limited by {@link GpuOptions#memory()} only. The first
      * engine of a device opens the device and loads its kernels.
@@ -256,7 +259,14 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         pipe = new SegmentPipe(lease, plan, slots, facts, sizer, reader, options.stallTimeoutNs());
         cutter =
                 new SegmentCutter(
-                        pipe, sizer, lease.registrations(), readsInPlace, options.stallTimeoutNs());
+                        pipe,
+                        sizer,
+                        lease.registrations(),
+                        facts,
+                        segmentBytes,
+                        readsInPlace,
+                        this::decodes,
+                        options.stallTimeoutNs());
         emptyAddress = slots.resultAddress(0, 0);
         emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
     }
@@ -264,6 +274,30 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     @Override
     protected SegmentCutter.Probe open(InFlightProbe pending) {
         return new SegmentCutter.Probe(pending);
+    }
+
+    /**
+     * Returns whether the kernel has memory to decode rows, which the first encoded chunk needs.
+     */
+    private boolean decodes() {
+        if (!joinPlan.decodes() && mayDecode) {
+            try {
+                lease.whileStopped(
+                        options.stallTimeoutNs(),
+                        () ->
+                                joinPlan.enableDecoding(
+                                        lease.driver(),
+                                        buffers,
+                                        lease.blocks(),
+                                        lease.plans().address(plan)));
+            } catch (GpuUnavailableException e) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                    throw e;
+                }
+                mayDecode = false;
+            }
+        }
+        return joinPlan.decodes();
     }
 
     @Override

@@ -32,6 +32,9 @@ final class JoinPlan {
     private final int[] firstCopies;
     private long dimensions;
 
+    /** Device memory in which blocks decode rows, or 0. */
+    private long decodedRows;
+
     /**
      * @param tables reread each time they are written
      * @param countOnly whether matches are counted instead of written
@@ -119,12 +122,9 @@ final class JoinPlan {
             long plan = region.address();
             slots.writePlan(plan, countOnly);
             if (segments.encodes()) {
-                long blockBytes =
-                        (long) segments.columnCount() * PlanDescriptor.DECODED_COLUMN_BYTES;
-                Memory.putLong(
-                        plan + PlanDescriptor.PLAN_DECODED_ROWS_OFFSET,
-                        buffers.device(blocks * blockBytes));
+                decodedRows = allocateDecodedRows(buffers, blocks);
             }
+            Memory.putLong(plan + PlanDescriptor.PLAN_DECODED_ROWS_OFFSET, decodedRows);
             Memory.putLong(plan + PlanDescriptor.PLAN_DIMENSIONS_OFFSET, dimensions);
             Memory.putLong(plan + PlanDescriptor.PLAN_COPIES_OFFSET, dimensions + dimensionsBytes);
             Memory.putInt(plan + PlanDescriptor.PLAN_DIMENSION_COUNT_OFFSET, tables.size());
@@ -145,6 +145,31 @@ final class JoinPlan {
                         .write(driver, buffers, plan);
             }
             driver.copyToDevice(planAddress, plan, PlanDescriptor.PLAN_BYTES);
+        }
+    }
+
+    private long allocateDecodedRows(Buffers buffers, int blocks) {
+        long blockBytes = (long) segments.columnCount() * PlanDescriptor.DECODED_COLUMN_BYTES;
+        return buffers.device(blocks * blockBytes);
+    }
+
+    /** Returns whether the kernel has memory to decode rows. */
+    boolean decodes() {
+        return decodedRows != 0;
+    }
+
+    /**
+     * Gives the kernel memory to decode rows, in a plan that is already on the device. Call it
+     * while the serving kernel is stopped.
+     */
+    void enableDecoding(CudaDriver driver, Buffers buffers, int blocks, long planAddress) {
+        decodedRows = allocateDecodedRows(buffers, blocks);
+        try (Region region = Region.allocate(Long.BYTES)) {
+            Memory.putLong(region.address(), decodedRows);
+            driver.copyToDevice(
+                    planAddress + PlanDescriptor.PLAN_DECODED_ROWS_OFFSET,
+                    region.address(),
+                    Long.BYTES);
         }
     }
 

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Packed results of a step. A column is unpacked when its address is first asked for, so a column
@@ -98,6 +99,19 @@ final class PackedResultBatch extends ResultBatch implements ResultFormat.Reader
     }
 
     @Override
+    public @Nullable PackedColumn packedPayload(int dimension, int payload) {
+        ResultColumn column = format.column(dimension, payload);
+        return column.isPacked() && isContiguous()
+                ? new PackedColumn(buffer + column.offset(), column.bits(), column.base())
+                : null;
+    }
+
+    /** Whether the codes of all results are adjacent. */
+    private boolean isContiguous() {
+        return hasEveryRow() || factCount <= PlanDescriptor.PACKED_ROWS;
+    }
+
+    @Override
     public long variableWidthAddress(int dimension) {
         int payload = layout().payloadCount(dimension);
         long address = columns[dimension][payload];
@@ -128,9 +142,8 @@ final class PackedResultBatch extends ResultBatch implements ResultFormat.Reader
     /** Returns the address of an unpacked column, which may be in the result buffer. */
     private long unpack(int dimension, int payload, long target) {
         ResultColumn column = format.column(dimension, payload);
-        boolean isContiguous = hasEveryRow() || factCount <= PlanDescriptor.PACKED_ROWS;
         long address = target;
-        if (!isContiguous) {
+        if (!isContiguous()) {
             countResults();
             long to = target;
             int position = 0;

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.layout.ChunkSlot;
+import java.util.function.BooleanSupplier;
 
 /**
  * Cuts queued chunks into segments of a pipe: copies of rows, or rows that the kernel reads in the
@@ -15,7 +17,10 @@ final class SegmentCutter {
     private final SegmentPipe pipe;
     private final SegmentSizer sizer;
     private final HostRegistrations registrations;
+    private final FactSegments facts;
+    private final long segmentBytes;
     private final boolean readsInPlace;
+    private final BooleanSupplier decodes;
     private final long stallTimeoutNs;
 
     /** An in-flight chunk, and how far it is cut into segments. */
@@ -35,18 +40,26 @@ final class SegmentCutter {
 
     /**
      * @param sizer of segments
+     * @param segmentBytes of the longest segment
      * @param readsInPlace whether the kernel can read chunks in slots
+     * @param decodes whether the kernel can decode columns; called when a chunk is encoded
      */
     SegmentCutter(
             SegmentPipe pipe,
             SegmentSizer sizer,
             HostRegistrations registrations,
+            FactSegments facts,
+            long segmentBytes,
             boolean readsInPlace,
+            BooleanSupplier decodes,
             long stallTimeoutNs) {
         this.pipe = pipe;
         this.sizer = sizer;
         this.registrations = registrations;
+        this.facts = facts;
+        this.segmentBytes = segmentBytes;
         this.readsInPlace = readsInPlace;
+        this.decodes = decodes;
         this.stallTimeoutNs = stallTimeoutNs;
     }
 
@@ -57,25 +70,50 @@ final class SegmentCutter {
                 if (!pipe.hasRoom()) {
                     return;
                 }
-                int inPlaceRows = rowsInPlace(probe);
-                if (inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
-                    continue;
-                }
-                int left = probe.chunk().rowCount() - probe.nextRow;
-                int rows = Math.min(sizer.rows(), left);
-                pipe.add(probe.chunk(), probe.nextRow, rows);
-                probe.nextRow += rows;
+                addSegment(probe);
             }
         }
     }
 
+    private void addSegment(Probe probe) {
+        int inPlaceRows = rowsInPlace(probe);
+        if (addEncoded(probe) || inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
+            return;
+        }
+        int left = probe.chunk().rowCount() - probe.nextRow;
+        int rows = Math.min(sizer.rows(), left);
+        pipe.add(probe.chunk(), probe.nextRow, rows);
+        probe.nextRow += rows;
+    }
+
     /**
-     * Returns how many of the next rows the kernel reads in place; 0 if they are copied: if the
-     * chunk is on the heap, or the kernel would verify it and it exceeds a segment.
+     * Adds all rows of an encoded chunk as they are, in place or copied.
+     *
+     * @return false if the chunk is not encoded, or must be decoded
+     */
+    private boolean addEncoded(Probe probe) {
+        if (!(probe.chunk() instanceof EncodedChunk chunk)
+                || probe.nextRow > 0
+                || facts.encodedBytes(chunk) > segmentBytes
+                || !decodes.getAsBoolean()) {
+            return false;
+        }
+        boolean isReadable = chunk.slot() != null && readsInPlace && !chunk.hasManyPartitions();
+        if (!isReadable || !addInPlace(probe, chunk.rowCount())) {
+            pipe.addEncoded(chunk);
+            probe.nextRow = chunk.rowCount();
+        }
+        return true;
+    }
+
+    /**
+     * Returns how many of the next rows of a plain chunk the kernel reads in place; 0 if they are
+     * copied: if the chunk is on the heap, or the kernel would verify it and it exceeds a segment.
      */
     private int rowsInPlace(Probe probe) {
         ChunkSlot slot = probe.chunk().slot();
-        if (slot == null || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
+        boolean isPlainSlot = slot != null && !(probe.chunk() instanceof EncodedChunk);
+        if (!isPlainSlot || !readsInPlace || probe.nextRow % SegmentPipe.RANGE_ROWS != 0) {
             return 0;
         }
         int left = probe.chunk().rowCount() - probe.nextRow;

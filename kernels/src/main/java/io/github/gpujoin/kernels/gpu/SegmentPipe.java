@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -115,10 +116,24 @@ final class SegmentPipe {
     /** Copies rows of a chunk to the next slot, which must be free, and posts a step for them. */
     void add(Chunk chunk, int firstRow, int rowCount) {
         chunk.verify();
+        long address = slots.segmentAddress(nextSlot());
+        addCopied(
+                chunk,
+                firstRow,
+                rowCount,
+                facts.write(chunk, firstRow, rowCount, address, epoch, nextSequence));
+    }
+
+    /** Does the same with all rows of a chunk whose columns stay encoded. */
+    void addEncoded(EncodedChunk chunk) {
+        chunk.verify();
+        long address = slots.segmentAddress(nextSlot());
+        int lengthBytes = facts.writeEncoded(chunk, address, epoch, nextSequence);
+        addCopied(chunk, 0, chunk.rowCount(), lengthBytes);
+    }
+
+    private void addCopied(Chunk chunk, int firstRow, int rowCount, int lengthBytes) {
         int slot = nextSlot();
-        int lengthBytes =
-                facts.write(
-                        chunk, firstRow, rowCount, slots.segmentAddress(slot), epoch, nextSequence);
         slots.written(slot, lengthBytes);
         copiedBytes += lengthBytes;
         add(new Segment(chunk, firstRow, rowCount, slot, nextSequence++, lengthBytes, null));
@@ -128,7 +143,7 @@ final class SegmentPipe {
      * Posts a step for rows of a chunk that the kernel reads in place. The next slot must be free.
      *
      * @param firstRow a multiple of {@link #RANGE_ROWS}
-     * @param rowCount all rows if the slot of the chunk is not verified
+     * @param rowCount all rows if the chunk is encoded or its slot is not verified
      * @param deviceAddress of the chunk, whose slot this pipe retains until the last step ended
      */
     void addInPlace(Chunk chunk, int firstRow, int rowCount, long deviceAddress) {
@@ -141,7 +156,11 @@ final class SegmentPipe {
                         nextSlot(),
                         nextSequence++,
                         chunk.lengthBytes(),
-                        new StepRing.InPlaceChunk(deviceAddress, chunk.rowCount(), readRows)));
+                        new StepRing.InPlaceChunk(
+                                deviceAddress,
+                                chunk.rowCount(),
+                                readRows,
+                                chunk instanceof EncodedChunk)));
     }
 
     private int nextSlot() {

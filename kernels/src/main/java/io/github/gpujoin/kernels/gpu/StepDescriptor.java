@@ -20,6 +20,7 @@ final class StepDescriptor {
     static final int STEP_SLOT_OFFSET = 12;
     static final int STEP_RESULT_BUFFER_OFFSET = 16;
     static final int STEP_RESUME_OFFSET = 20;
+    static final int STEP_CHUNK_IS_ENCODED_OFFSET = 22;
     static final int STEP_EPOCH_OFFSET = 24;
     static final int STEP_SEGMENT_SEQUENCE_OFFSET = 32;
     static final int STEP_BASE_ROW_OFFSET = 40;

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.CONTROL_PUBLISHED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BASE_ROW_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_BYTES;
+import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_IS_ENCODED_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_READ_ROWS_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_CHUNK_ROW_COUNT_OFFSET;
@@ -81,8 +82,9 @@ final class StepRing {
      * @param rowCount of the chunk
      * @param readRows rows to read, from the step's base row on; 0 for all of a chunk whose
      *     checksum the kernel verifies, since its bytes may not have arrived
+     * @param isEncoded whether its columns are encoded; then all rows are read
      */
-    record InPlaceChunk(long deviceAddress, int rowCount, int readRows) {}
+    record InPlaceChunk(long deviceAddress, int rowCount, int readRows, boolean isEncoded) {}
 
     /**
      * @param control address of the Control words
@@ -118,12 +120,14 @@ final class StepRing {
         Memory.putInt(entry + STEP_PLAN_OFFSET, step.plan);
         Memory.putInt(entry + STEP_SLOT_OFFSET, step.slot);
         Memory.putInt(entry + STEP_RESULT_BUFFER_OFFSET, step.resultBuffer);
-        Memory.putInt(entry + STEP_RESUME_OFFSET, step.resume ? 1 : 0);
+        Memory.putShort(null, entry + STEP_RESUME_OFFSET, (short) (step.resume ? 1 : 0));
         Memory.putLong(entry + STEP_EPOCH_OFFSET, step.epoch);
         Memory.putLong(entry + STEP_SEGMENT_SEQUENCE_OFFSET, step.segmentSequence);
         Memory.putInt(entry + STEP_BASE_ROW_OFFSET, step.baseRow);
         Memory.putInt(entry + STEP_LENGTH_BYTES_OFFSET, step.lengthBytes);
         InPlaceChunk chunk = step.inPlace;
+        boolean isEncoded = chunk != null && chunk.isEncoded;
+        Memory.putShort(null, entry + STEP_CHUNK_IS_ENCODED_OFFSET, (short) (isEncoded ? 1 : 0));
         Memory.putLong(entry + STEP_CHUNK_OFFSET, chunk == null ? 0 : chunk.deviceAddress);
         if (chunk != null) {
             Memory.putInt(entry + STEP_CHUNK_ROW_COUNT_OFFSET, chunk.rowCount);

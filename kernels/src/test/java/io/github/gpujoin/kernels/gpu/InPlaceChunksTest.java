@@ -5,6 +5,9 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.ChunkEncoder;
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
@@ -127,6 +130,26 @@ class InPlaceChunksTest {
         chunk.release();
         engine.close();
         assertThatThrownBy(chunk::retain).hasMessageContaining("Slot is used after its last user");
+    }
+
+    @Test
+    void shouldReadEncodedChunksInSlotsWithoutACopyByTheCpu() {
+        for (boolean isVerified : new boolean[] {false, true}) {
+            Chunk chunk = InSlots.encodedCopyOf(facts(3 * SEGMENT_ROWS), isVerified);
+            assertThat(chunk).isInstanceOf(EncodedChunk.class);
+            requireAnswer(chunk);
+            engine.poll();
+            chunk.release();
+        }
+        assertThat(engine.payloadBytesCopied()).isZero();
+    }
+
+    @Test
+    void shouldCopyEncodedColumnsOfChunksOnTheHeapAsTheyAre() {
+        Chunk chunk = facts(SEGMENT_ROWS);
+        byte[] encoded = new ChunkEncoder().encode(chunk);
+        requireAnswer(ChunkDecoder.open(FACTS, encoded));
+        assertThat(engine.payloadBytesCopied()).isPositive().isLessThan(encoded.length);
     }
 
     @Test

@@ -4,7 +4,6 @@ package io.github.gpujoin.flink.exchange.local;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
-import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 
@@ -91,8 +90,6 @@ final class LocalExchangeTicket {
     }
 
     private static int checksumOf(Chunk chunk) {
-        long checksum =
-                ChunkChecksum.of(chunk.array(), chunk.start(), ChunkDescriptor.HEADER_BYTES);
-        return Long.hashCode(checksum);
+        return Long.hashCode(chunk.headerChecksum());
     }
 }

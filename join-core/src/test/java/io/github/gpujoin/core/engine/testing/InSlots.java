@@ -62,8 +62,19 @@ public final class InSlots implements JoinEngineFactory {
 
     /** Returns engines whose chunks are encoded by all plans, in slots. */
     public static InSlots encoded(JoinEngineFactory factory) {
-        return new InSlots(
-                factory, chunk -> copyOf(chunk.schema(), PlannedChunks.encode(chunk), true));
+        return encoded(factory, true);
+    }
+
+    /**
+     * @param isVerified whether slots say that all their bytes have arrived
+     */
+    public static InSlots encoded(JoinEngineFactory factory, boolean isVerified) {
+        return new InSlots(factory, chunk -> encodedCopyOf(chunk, isVerified));
+    }
+
+    /** Returns a copy of a chunk in a region of its own, encoded by all plans. */
+    public static Chunk encodedCopyOf(Chunk chunk, boolean isVerified) {
+        return copyOf(chunk.schema(), PlannedChunks.encode(chunk), isVerified);
     }
 
     /** Returns a copy of a chunk in a region of its own. */

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.engine.JoinEngineFactory;
+import io.github.gpujoin.core.engine.testing.InSlots;
+
+/** The kernel reads encoded chunks of facts in place, and verifies them. */
+class EncodedInSlotsHostDeviceConformanceTest extends HostDeviceConformanceTest {
+
+    @Override
+    GpuOptions options() {
+        return GpuOptions.defaults().withSlots(4, 2500);
+    }
+
+    @Override
+    protected JoinEngineFactory factory() {
+        return InSlots.encoded(super.factory(), false);
+    }
+}
