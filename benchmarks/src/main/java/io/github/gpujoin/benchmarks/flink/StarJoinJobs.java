@@ -57,10 +57,11 @@ public final class StarJoinJobs {
             int threads,
             GpuJoinOptions.Engine engine,
             boolean encodes) {
+        boolean isFast = engine == GpuJoinOptions.Engine.GPU;
         return new FlinkContender(
                 name,
                 tuples,
-                Long.MAX_VALUE,
+                isFast ? Long.MAX_VALUE : tuples.distinctProbeRows(),
                 threads,
                 columnarSettings(engine, encodes),
                 StarJoinJobs::columnar);

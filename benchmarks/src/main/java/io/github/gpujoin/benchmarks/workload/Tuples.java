@@ -15,7 +15,6 @@ import io.github.gpujoin.core.slot.SlotPool;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -175,9 +174,13 @@ public final class Tuples implements AutoCloseable {
         return new Tuples(build, inSlots, distinctAnswers, repetitions, pool, encodes);
     }
 
+    /** Returns a copy of a chunk, which is on the heap if no slot is free. */
     private static Chunk inSlot(Chunk chunk, SlotPool pool, boolean encodes) {
         byte[] bytes = encodes ? new ChunkEncoder().encode(chunk) : chunk.bytes();
-        ChunkSlot slot = Objects.requireNonNull(pool.tryAcquire(bytes.length));
+        ChunkSlot slot = pool.tryAcquire(bytes.length);
+        if (slot == null) {
+            return ChunkDecoder.open(chunk.schema(), bytes);
+        }
         Memory.copy(bytes, Memory.BYTES, null, slot.address(), bytes.length);
         return ChunkDecoder.inSlot(chunk.schema(), slot, bytes.length);
     }
@@ -198,6 +201,11 @@ public final class Tuples implements AutoCloseable {
 
     public List<Chunk> probe() {
         return repeated(distinctProbe);
+    }
+
+    /** The probe rows without repetitions. */
+    public long distinctProbeRows() {
+        return rowCount(distinctProbe);
     }
 
     private <T> List<T> repeated(List<T> once) {
