@@ -4,7 +4,6 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
 
@@ -15,11 +14,13 @@ import org.jspecify.annotations.Nullable;
 final class FactColumn {
 
     private final int column;
+    private final int widthBytes;
     private final boolean wide;
 
     FactColumn(JoinSpec spec, int column) {
         this.column = column;
-        this.wide = spec.factSchema().column(column).type() == ColumnType.INT64;
+        this.widthBytes = spec.factSchema().column(column).type().widthBytes();
+        this.wide = widthBytes == Long.BYTES;
     }
 
     /** Returns whether the chunk holds 64-bit values. */
@@ -29,7 +30,7 @@ final class FactColumn {
 
     /** Returns the offset of a value in {@link Chunk#array()}, or its address. */
     long offset(Chunk chunk, int row) {
-        return chunk.columnStart(column) + (wide ? 8L : 4L) * row;
+        return chunk.columnStart(column) + (long) widthBytes * row;
     }
 
     /** Copies the values of consecutive rows to {@code int64[count]}. */
@@ -38,6 +39,8 @@ final class FactColumn {
         long source = offset(chunk, firstRow);
         if (wide) {
             Memory.copy(array, source, null, target, 8L * count);
+        } else if (widthBytes < Integer.BYTES) {
+            NarrowIntegers.widen(array, source, widthBytes, count, target);
         } else if (array == null) {
             widen(source, count, target);
         } else {
@@ -53,7 +56,9 @@ final class FactColumn {
     void gather(Chunk chunk, long rows, int count, long target) {
         byte @Nullable [] array = chunk.array();
         long values = offset(chunk, 0);
-        if (array == null) {
+        if (widthBytes < Integer.BYTES) {
+            NarrowIntegers.gather(array, values, widthBytes, rows, count, target);
+        } else if (array == null) {
             gather(values, rows, count, target);
         } else if (wide) {
             gatherLongs(array, values, rows, count, target);

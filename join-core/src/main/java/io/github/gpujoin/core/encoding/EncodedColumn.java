@@ -159,9 +159,7 @@ public final class EncodedColumn {
     private void decodeValues(int tile, int first, int count, long[] into) {
         long at = body + sections.values();
         if (plan.values() == ValueEncoding.PLAIN) {
-            for (int i = 0; i < count; i++) {
-                into[i] = get(at, first + i);
-            }
+            PlainValues.load(bytes, at + (long) widthBytes * first, widthBytes, count, into);
             return;
         }
         BitPacking.unpack(bytes, at, valueBits, first, count, into);
@@ -180,11 +178,12 @@ public final class EncodedColumn {
                 }
             }
             default -> {
+                long largest = 0;
                 for (int i = 0; i < count; i++) {
-                    long code = into[i];
-                    require(code < dictionarySize, "Code is not in its dictionary", code);
-                    into[i] = get(body + sections.dictionary(), (int) code);
+                    largest = Math.max(largest, into[i]);
                 }
+                require(largest < dictionarySize, "Code is not in its dictionary", largest);
+                PlainValues.gather(bytes, body + sections.dictionary(), widthBytes, count, into);
             }
         }
     }
@@ -200,26 +199,12 @@ public final class EncodedColumn {
         for (int tile = 0; tile < tiles; tile++) {
             int rows = decodeTile(tile, values, scratch);
             long to = at + (long) tile * TILE_ROWS * widthBytes;
-            if (widthBytes == Integer.BYTES) {
-                for (int i = 0; i < rows; i++) {
-                    Memory.putInt(target, to + 4L * i, (int) values[i]);
-                }
-            } else {
-                for (int i = 0; i < rows; i++) {
-                    Memory.putLong(target, to + 8L * i, values[i]);
-                }
-            }
+            PlainValues.store(values, rows, target, to, widthBytes);
         }
     }
 
     private int firstRun(int tile) {
         return Memory.getInt(bytes, body + sections.firstRuns() + 4L * tile);
-    }
-
-    private long get(long section, int index) {
-        return widthBytes == Integer.BYTES
-                ? Memory.getInt(bytes, section + 4L * index)
-                : Memory.getLong(bytes, section + 8L * index);
     }
 
     private static void require(boolean holds, String fault, long value) {

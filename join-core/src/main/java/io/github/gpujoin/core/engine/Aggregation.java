@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 /**
  * The grouping of a join that returns aggregates of groups instead of rows.
  *
- * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} fixed-width INT32 or INT64 columns to group
- *     by, whose types {@link JoinSpec} checks; empty for a single group of all rows
+ * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} fixed-width integer columns to group by,
+ *     whose types {@link JoinSpec} checks; empty for a single group of all rows
  * @param aggregates of each group; 1 to {@value #MAX_AGGREGATES}
  * @param maxGroups number of groups, 1 to 2^20, at which an engine pauses until its groups are
  *     read. It may hold more by the new groups of one step.
