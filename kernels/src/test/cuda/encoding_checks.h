@@ -14,12 +14,13 @@ namespace gpujoin {
 
 // Values with runs, of a range that a column of `widthBytes` has.
 inline std::vector<int64_t> randomColumn(std::mt19937_64& random, size_t rows, uint8_t widthBytes) {
-    int64_t spread = int64_t{1} << (1 + random() % (widthBytes == 8 ? 50 : 28));
+    int64_t spread = int64_t{1} << (1 + random() % (7 * widthBytes - 1));
+    int64_t least = -std::min<int64_t>(spread, 1000);
     uint64_t runs = 1 + random() % 20;
     std::vector<int64_t> column(rows);
     for (size_t row = 0; row < rows; row++) {
         bool repeats = row > 0 && random() % runs != 0;
-        column[row] = repeats ? column[row - 1] : static_cast<int64_t>(random() % spread) - 1000;
+        column[row] = repeats ? column[row - 1] : least + static_cast<int64_t>(random() % spread);
     }
     return column;
 }
@@ -64,7 +65,7 @@ inline bool decodeAll(EncodedSegment& segment, const Plan& plan, int32_t rowCoun
             int32_t first = batch * BATCH_ROWS;
             int32_t end = first + least(rowCount - first, BATCH_ROWS);
             for (uint32_t c = 0; rank == 0 && c < plan.columnCount; c++) {
-                uint32_t widthBytes = plan.columnWidth[c];
+                uint32_t widthBytes = decodedWidth(plan.columnWidth[c]);
                 for (int32_t row = first; row < end; row++) {
                     columns[c].push_back(
                         loadInteger(to + DECODED_COLUMN_BYTES * c + row % DECODED_ROWS * widthBytes,
@@ -101,7 +102,7 @@ inline EncodedSample randomSample(std::mt19937_64& random, int32_t maxRows) {
     sample.plan.columnCount = static_cast<uint32_t>(1 + random() % 3);
     SegmentEncoder encoder(sample.plan.columnCount);
     for (uint32_t c = 0; c < sample.plan.columnCount; c++) {
-        uint8_t widthBytes = random() % 2 == 0 ? 8 : 4;
+        uint8_t widthBytes = keyWidthOf(random());
         sample.plan.columnWidth[c] = widthBytes;
         sample.columns.push_back(randomColumn(random, sample.rowCount, widthBytes));
         encoder.add(sample.columns.back(), widthBytes, ALL_PLANS[random() % 8]);

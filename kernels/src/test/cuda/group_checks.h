@@ -245,7 +245,7 @@ inline int shouldAggregateFilteredFactsForAnyFanOutAndNumberOfGroups(uint64_t se
     for (BuildSide* side : sides) {
         side->insertAll(2);
     }
-    uint8_t keyWidth = seed % 2 == 0 ? 8 : 4;
+    uint8_t keyWidth = std::max(keyWidthOf(seed), static_cast<uint8_t>(distinct < 100 ? 1 : 2));
     Device device(sides, keyWidth);
     std::vector<ValueRange> ranges{{INT64_MIN, static_cast<uint64_t>(INT64_MAX) + 3}, {4, 90}};
     std::vector<Filter> filters{{0, 0, 2, 0}, {0, 1, 1, 0}};

@@ -134,7 +134,7 @@ inline void shouldPackResultsOfAtMostOneAFact(uint64_t seed) {
     for (BuildSide* side : sides) {
         side->insertAll(2);
     }
-    Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
+    Device device(sides, keyWidthOf(seed / 2), seed % 3 == 0 ? NO_COLUMN : 1);
     uint32_t capacities[]{64, 1024, PACKED_ROWS, 4160, 2 * PACKED_ROWS};
     device.packResults(capacities[seed % 5], [&](PayloadCopy& copy, bool isLeft) {
         uint32_t wholeBits = 8 * copy.widthBytes;

@@ -137,7 +137,7 @@ inline void shouldJoinSegmentsInBoundedStepsForAnyFanOut(uint64_t seed) {
     for (BuildSide* side : sides) {
         side->insertAll(2);
     }
-    Device device(sides, seed % 2 == 0 ? 8 : 4);
+    Device device(sides, keyWidthOf(seed / 2));
     device.lanes = 1 + seed / 4 % Device::LANES;
     device.start();
     runSegments(device, sides, random, 44, 1);
@@ -164,7 +164,7 @@ inline void shouldHandleFactsWithoutAMatchByJoinKind(uint64_t seed) {
     for (BuildSide* side : sides) {
         side->insertAll(2);
     }
-    Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
+    Device device(sides, keyWidthOf(seed / 2), seed % 3 == 0 ? NO_COLUMN : 1);
     device.start();
     runSegments(device, sides, random, 44, 1);
     device.stop();
@@ -179,7 +179,7 @@ inline void shouldJoinEncodedSegmentsLikePlainOnes(uint64_t seed) {
     for (BuildSide* side : sides) {
         side->insertAll(2);
     }
-    Device device(sides, seed % 2 == 0 ? 8 : 4, seed % 3 == 0 ? NO_COLUMN : 1);
+    Device device(sides, keyWidthOf(seed / 2), seed % 3 == 0 ? NO_COLUMN : 1);
     device.start();
     runSegments(device, sides, random, 44, 1, true);
     device.stop();

@@ -56,7 +56,8 @@ class Device {
     // null keys, nullBits() of the key selects the dimensions.
     Device(const std::vector<BuildSide*>& sides, uint8_t keyWidth,
            uint32_t nullKeysColumn = NO_COLUMN) {
-        plan.segmentBytes = 1024 + 2 * (MAX_ENCODED_ROWS * keyWidth + 63) / 64 * 64 +
+        uint32_t keyBytes = keyWidth < 4 ? 4 : keyWidth;  // runs may be longer than plain keys
+        plan.segmentBytes = 1024 + 2 * (MAX_ENCODED_ROWS * keyBytes + 63) / 64 * 64 +
                             (MAX_ENCODED_ROWS * 4 + 63) / 64 * 64;
         uint64_t next = 4 * CAPACITY;
         for (BuildSide* side : sides) {

@@ -76,4 +76,7 @@ inline std::vector<int64_t> randomKeys(std::mt19937_64& random, size_t count, in
     return keys;
 }
 
+// Returns 8, 4, 2 or 1, the bytes of a key.
+inline uint8_t keyWidthOf(uint64_t seed) { return static_cast<uint8_t>(8 >> seed % 4); }
+
 }  // namespace gpujoin

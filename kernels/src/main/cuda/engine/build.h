@@ -12,7 +12,7 @@ namespace gpujoin {
 struct BuildColumn {
     uint32_t runOffset;
     uint32_t rowOffset;
-    uint32_t widthBytes;  // 4 or 8
+    uint32_t widthBytes;  // 1, 2, 4 or 8
     uint32_t reserved;
 };
 static_assert(sizeof(BuildColumn) == 16);
@@ -44,9 +44,7 @@ GPUJOIN_HD inline const unsigned char* buildValue(const BuildRuns& build, const 
 
 GPUJOIN_HD inline int64_t buildInteger(const BuildRuns& build, const BuildColumn& column,
                                        uint32_t row) {
-    const unsigned char* value = buildValue(build, column, row);
-    return column.widthBytes == 8 ? *reinterpret_cast<const int64_t*>(value)
-                                  : *reinterpret_cast<const int32_t*>(value);
+    return loadInteger(buildValue(build, column, row), column.widthBytes);
 }
 
 GPUJOIN_HD inline int64_t buildKey(const BuildRuns& build, uint32_t row) {
@@ -73,14 +71,8 @@ GPUJOIN_HD inline void writeRow(const Dimension& table, uint64_t target, const B
     const BuildColumn* columns = reinterpret_cast<const BuildColumn*>(build.columns);
     for (uint32_t c = 1; c < build.columnCount; c++) {
         BuildColumn column = columns[c];
-        const unsigned char* value = buildValue(build, column, row);
-        if (column.widthBytes == 8) {
-            *reinterpret_cast<uint64_t*>(to + column.rowOffset) =
-                *reinterpret_cast<const uint64_t*>(value);
-        } else {
-            *reinterpret_cast<uint32_t*>(to + column.rowOffset) =
-                *reinterpret_cast<const uint32_t*>(value);
-        }
+        storeInteger(to + column.rowOffset, column.widthBytes,
+                     static_cast<uint64_t>(buildInteger(build, column, row)));
     }
 }
 

@@ -18,6 +18,12 @@ static_assert(BATCH_ROWS == PACKED_ROWS);  // rows are decoded and their results
 constexpr int32_t DECODED_ROWS = 2 * BATCH_ROWS;
 constexpr uint64_t DECODED_COLUMN_BYTES = uint64_t{8} * DECODED_ROWS;
 
+// Returns the width of decoded values of a column. A store that tests for narrower ones doubles the
+// spilled registers of the serving kernel.
+GPUJOIN_HD inline uint8_t decodedWidth(uint8_t widthBytes) {
+    return widthBytes < 4 ? 4 : widthBytes;
+}
+
 // State of a block that decodes a segment, in shared memory.
 struct Decoding {
     alignas(16) EncodedColumn columns[MAX_FACT_COLUMNS];
@@ -65,7 +71,7 @@ class Decoder {
     }
 
     // Decodes all columns of a batch of rows to `to`: row i of column c is value number
-    // i mod DECODED_ROWS at DECODED_COLUMN_BYTES * c, at the width of the column. Returns false,
+    // i mod DECODED_ROWS at DECODED_COLUMN_BYTES * c, at its decodedWidth. Returns false,
     // in every thread, if runs do not fill a tile or a code is not in its dictionary: the checksum
     // does not protect against a faulty writer. Ends with a barrier. The rows of the batch before
     // stay readable.

@@ -12,6 +12,7 @@ struct Facts {
     int32_t rowCount;
     uint32_t rowMask;  // a row is at `row & rowMask`; decoded rows are overwritten
     uint32_t columnOffset[MAX_FACT_COLUMNS];
+    uint8_t columnWidth[MAX_FACT_COLUMNS];
 };
 
 GPUJOIN_HD inline uint64_t alignColumn(uint64_t offset) { return (offset + 63) & ~uint64_t{63}; }
@@ -21,6 +22,7 @@ GPUJOIN_HD inline uint64_t locateColumns(const Plan& plan, int32_t rowCount, Fac
     uint64_t next = sizeof(ChunkHeader);
     for (uint32_t c = 0; c < plan.columnCount; c++) {
         facts.columnOffset[c] = static_cast<uint32_t>(next);
+        facts.columnWidth[c] = plan.columnWidth[c];
         next = alignColumn(next + uint64_t{plan.columnWidth[c]} * static_cast<uint32_t>(rowCount));
     }
     facts.rowCount = rowCount;
@@ -64,21 +66,14 @@ GPUJOIN_HD inline bool isHeaderOf(const ChunkHeader& header, const StepEntry& st
                    : locateColumns(plan, header.rowCount, facts) == step.lengthBytes;
 }
 
-GPUJOIN_HD inline int64_t loadInteger(const unsigned char* at, uint32_t widthBytes) {
-    return widthBytes == 8 ? *reinterpret_cast<const int64_t*>(at)
-                           : *reinterpret_cast<const int32_t*>(at);
-}
-
-GPUJOIN_HD inline int64_t factValue(const Plan& plan, const Facts& facts, uint32_t column,
-                                    int32_t row) {
-    uint32_t widthBytes = plan.columnWidth[column];
+GPUJOIN_HD inline int64_t factValue(const Facts& facts, uint32_t column, int32_t row) {
+    uint32_t widthBytes = facts.columnWidth[column];
     uint64_t index = static_cast<uint32_t>(row) & facts.rowMask;
     return loadInteger(facts.base + facts.columnOffset[column] + widthBytes * index, widthBytes);
 }
 
-GPUJOIN_HD inline int64_t factKey(const Plan& plan, const Facts& facts, const Dimension& table,
-                                  int32_t row) {
-    return factValue(plan, facts, table.keyColumn, row);
+GPUJOIN_HD inline int64_t factKey(const Facts& facts, const Dimension& table, int32_t row) {
+    return factValue(facts, table.keyColumn, row);
 }
 
 // Returns whether the row passes all filters.
@@ -87,7 +82,7 @@ GPUJOIN_HD inline bool isKept(const Plan& plan, const Facts& facts, int32_t row)
     const ValueRange* ranges = reinterpret_cast<const ValueRange*>(plan.ranges);
     bool kept = true;
     for (uint32_t f = 0; f < plan.filterCount && kept; f++) {
-        uint64_t value = static_cast<uint64_t>(factValue(plan, facts, filters[f].column, row));
+        uint64_t value = static_cast<uint64_t>(factValue(facts, filters[f].column, row));
         kept = false;
         for (uint32_t r = 0; r < filters[f].rangeCount; r++) {
             const ValueRange& range = ranges[filters[f].firstRange + r];
@@ -107,7 +102,7 @@ GPUJOIN_HD inline uint64_t multiplyCounts(uint64_t a, uint64_t b) {
 GPUJOIN_HD inline Matches matchesOf(const Plan& plan, const Dimension& table, uint32_t d,
                                     const Facts& facts, int32_t row, int64_t key) {
     if (plan.nullKeysColumn != NO_COLUMN &&
-        (factValue(plan, facts, plan.nullKeysColumn, row) >> d & 1) != 0) {
+        (factValue(facts, plan.nullKeysColumn, row) >> d & 1) != 0) {
         return Matches{NO_ROW, 0};
     }
     return findMatches(table, key);
@@ -133,7 +128,7 @@ GPUJOIN_HD inline uint64_t countResults(const Plan& plan, const Dimension* table
                                         const Facts& facts, int32_t row) {
     uint64_t count = isKept(plan, facts, row) ? 1 : 0;
     for (uint32_t d = 0; d < plan.dimensionCount && count > 0; d++) {
-        int64_t key = factKey(plan, facts, tables[d], row);
+        int64_t key = factKey(facts, tables[d], row);
         uint32_t results = resultsOf(tables[d], matchesOf(plan, tables[d], d, facts, row, key));
         count = results == 0 ? 0 : multiplyCounts(count, results);
     }

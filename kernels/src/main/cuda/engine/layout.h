@@ -193,7 +193,7 @@ struct PayloadCopy {
     uint32_t rowOffset;
     uint32_t widthBytes;
     int64_t base;   // packed results: the minimum, which codes are relative to
-    uint32_t bits;  // packed results: of a code; 8 * widthBytes: values are written as they are
+    uint32_t bits;  // packed results: of a code; 32 or 64 for values of 4 or 8 bytes as they are
     uint32_t reserved;
 };
 static_assert(sizeof(PayloadCopy) == 32);

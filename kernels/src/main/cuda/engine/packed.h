@@ -169,7 +169,7 @@ class ResultPacker {
 
     GPUJOIN_HD Matches matchesIn(uint32_t d, int32_t row) const {
         const Dimension& table = shared.tables[d];
-        int64_t key = factKey(shared.plan, shared.facts, table, row);
+        int64_t key = factKey(shared.facts, table, row);
         return matchesOf(shared.plan, table, d, shared.facts, row, key);
     }
 
@@ -213,7 +213,7 @@ class ResultPacker {
     }
 
     GPUJOIN_HD void writeColumn(const Dimension& table, const PayloadCopy& copy) {
-        bool isWhole = copy.bits == 8 * copy.widthBytes;
+        bool isWhole = copy.widthBytes >= 4 && copy.bits == 8 * copy.widthBytes;
         forEachResult([&](uint32_t round) {
             int64_t payload = 0;
             if (match[round] != NO_ROW) {

@@ -85,6 +85,7 @@ class Step {
                 facts.rowMask = DECODED_ROWS - 1;
                 for (uint32_t c = 0; c < plan.columnCount; c++) {
                     facts.columnOffset[c] = static_cast<uint32_t>(DECODED_COLUMN_BYTES * c);
+                    facts.columnWidth[c] = decodedWidth(plan.columnWidth[c]);
                 }
             }
         }
@@ -307,7 +308,7 @@ class Step {
             return NO_ROW;
         }
         const Dimension& table = shared.tables[d];
-        int64_t key = factKey(shared.plan, shared.facts, table, row);
+        int64_t key = factKey(shared.facts, table, row);
         Matches found = matchesOf(shared.plan, table, d, shared.facts, row, key);
         uint32_t results = resultsOf(table, found);
         uint32_t number = 0;
@@ -357,7 +358,7 @@ class Step {
     GPUJOIN_HD int64_t valueOf(const ValueSource& source, int32_t row,
                                const uint32_t* match) const {
         if (source.dimension == FACT_SIDE) {
-            return factValue(shared.plan, shared.facts, source.at, row);
+            return factValue(shared.facts, source.at, row);
         }
         const Dimension& table = shared.tables[source.dimension];
         return loadInteger(rowAt(table, match[source.dimension]) + source.at, source.widthBytes);
@@ -366,10 +367,8 @@ class Step {
     GPUJOIN_HD void copyPayload(const Dimension& table, uint32_t match, unsigned char* buffer,
                                 uint32_t position) const {
         forEachCopy(table, [&](const PayloadCopy& copy) {
-            const unsigned char* value = rowAt(table, match) + copy.rowOffset;
-            uint64_t bits = copy.widthBytes == 8 ? *reinterpret_cast<const uint64_t*>(value)
-                                                 : *reinterpret_cast<const uint32_t*>(value);
-            writeValue(copy, buffer, position, bits);
+            int64_t value = loadInteger(rowAt(table, match) + copy.rowOffset, copy.widthBytes);
+            writeValue(copy, buffer, position, static_cast<uint64_t>(value));
         });
     }
 
@@ -389,12 +388,8 @@ class Step {
 
     GPUJOIN_HD void writeValue(const PayloadCopy& copy, unsigned char* buffer, uint32_t position,
                                uint64_t bits) const {
-        unsigned char* target = buffer + copy.resultOffset;
-        if (copy.widthBytes == 8) {
-            reinterpret_cast<uint64_t*>(target)[position] = bits;
-        } else {
-            reinterpret_cast<uint32_t*>(target)[position] = static_cast<uint32_t>(bits);
-        }
+        storeInteger(buffer + copy.resultOffset + uint64_t{copy.widthBytes} * position,
+                     copy.widthBytes, bits);
     }
 };
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "hash.h"
+#include "integers.h"
 #include "layout.h"
 #include "portable.h"
 

@@ -5,7 +5,6 @@ package io.github.gpujoin.cpu;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +15,7 @@ final class BatchColumn {
     private final @Nullable FactColumn factColumn;
     private final int dimension;
     private final int payload;
-    private final boolean isWidePayload;
+    private final int widthBytes;
     private final long scratch;
 
     /**
@@ -33,8 +32,9 @@ final class BatchColumn {
                                 .get(dimension)
                                 .payloadColumns()
                                 .indexOf(column.column());
-        this.isWidePayload = !column.isFact() && column.type(spec) == ColumnType.INT64;
-        this.scratch = isWidePayload ? 0 : memory.allocate(8L * maxRows);
+        this.widthBytes = column.type(spec).widthBytes();
+        boolean isInPlace = !column.isFact() && widthBytes == Long.BYTES;
+        this.scratch = isInPlace ? 0 : memory.allocate(8L * maxRows);
     }
 
     /**
@@ -48,8 +48,12 @@ final class BatchColumn {
             return scratch;
         }
         long values = batch.payloadAddress(dimension, payload);
-        if (isWidePayload) {
+        if (widthBytes == Long.BYTES) {
             return values;
+        }
+        if (widthBytes < Integer.BYTES) {
+            NarrowIntegers.widen(null, values, widthBytes, count, scratch);
+            return scratch;
         }
         for (int i = 0; i < count; i++) {
             Memory.putLong(scratch + 8L * i, Memory.getInt(values + 4L * i));

@@ -116,18 +116,27 @@ final class BuildStaging implements AutoCloseable {
         maxKey = max;
     }
 
+    /**
+     * @param fieldBytes width in a row, at least that of the column
+     */
     private void copyColumn(
-            Chunk chunk, int column, int widthBytes, int firstRow, int count, long target) {
+            Chunk chunk, int column, int fieldBytes, int firstRow, int count, long target) {
         byte[] array = chunk.array();
+        int widthBytes = chunk.schema().column(column).type().widthBytes();
         long source = chunk.columnStart(column) + (long) widthBytes * firstRow;
         int stride = layout.rowBytes();
         if (widthBytes == Long.BYTES) {
             for (int i = 0; i < count; i++) {
                 Memory.putLong(target + (long) i * stride, longAt(array, source + 8L * i));
             }
-        } else {
+        } else if (widthBytes == Integer.BYTES) {
             for (int i = 0; i < count; i++) {
                 Memory.putInt(target + (long) i * stride, intAt(array, source + 4L * i));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                long value = Memory.getInteger(array, source + (long) widthBytes * i, widthBytes);
+                Memory.putInteger(null, target + (long) i * stride, fieldBytes, value);
             }
         }
     }

@@ -192,13 +192,14 @@ final class ChangingSegment implements AutoCloseable {
         }
     }
 
-    private static void copyColumn(Chunk chunk, int column, int widthBytes, int row, long target) {
+    /**
+     * @param fieldBytes width in a row, at least that of the column
+     */
+    private static void copyColumn(Chunk chunk, int column, int fieldBytes, int row, long target) {
+        int widthBytes = chunk.schema().column(column).type().widthBytes();
         long source = chunk.columnStart(column) + (long) widthBytes * row;
-        if (widthBytes == Long.BYTES) {
-            Memory.putLong(target, Memory.getLong(chunk.array(), source));
-        } else {
-            Memory.putInt(target, Memory.getInt(chunk.array(), source));
-        }
+        long value = Memory.getInteger(chunk.array(), source, widthBytes);
+        Memory.putInteger(null, target, fieldBytes, value);
     }
 
     // ------------------------------------------------------------------ variable-width bytes

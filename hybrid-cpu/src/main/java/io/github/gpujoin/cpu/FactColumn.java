@@ -6,7 +6,6 @@ import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.encoding.EncodedColumnReader;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class FactColumn {
 
     private final int column;
+    private final int widthBytes;
     private final boolean wide;
     private final EncodedColumnReader encoded;
     private byte @Nullable [] base;
@@ -25,7 +25,8 @@ final class FactColumn {
 
     FactColumn(JoinSpec spec, int column) {
         this.column = column;
-        this.wide = spec.factSchema().column(column).type() == ColumnType.INT64;
+        this.widthBytes = spec.factSchema().column(column).type().widthBytes();
+        this.wide = widthBytes == Long.BYTES;
         this.encoded = new EncodedColumnReader(column);
     }
 
@@ -42,7 +43,7 @@ final class FactColumn {
             return true;
         }
         base = chunk.array();
-        start = chunk.columnStart(column) + (wide ? 8L : 4L) * firstRow;
+        start = chunk.columnStart(column) + (long) widthBytes * firstRow;
         return wide;
     }
 
@@ -60,6 +61,8 @@ final class FactColumn {
     void copy(Chunk chunk, int firstRow, int count, long target) {
         if (locate(chunk, firstRow, count)) {
             Memory.copy(base, start, null, target, 8L * count);
+        } else if (widthBytes < Integer.BYTES) {
+            NarrowIntegers.widen(base, start, widthBytes, count, target);
         } else if (base == null) {
             widen(start, count, target);
         } else {
@@ -79,7 +82,9 @@ final class FactColumn {
         }
         byte @Nullable [] array = chunk.array();
         long values = chunk.columnStart(column);
-        if (array == null) {
+        if (widthBytes < Integer.BYTES) {
+            NarrowIntegers.gather(array, values, widthBytes, rows, count, target);
+        } else if (array == null) {
             gather(values, rows, count, target);
         } else if (wide) {
             gatherLongs(array, values, rows, count, target);

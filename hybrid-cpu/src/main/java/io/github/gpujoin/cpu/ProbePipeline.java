@@ -224,10 +224,12 @@ final class ProbePipeline {
         RowLayout layout = tables.get(dimension).layout();
         for (int i = 0; i < layout.payloadCount(); i++) {
             long target = batch.payloadAddress(dimension, i);
-            if (layout.payloadWidth(i) == Long.BYTES) {
-                gatherLongs(matches, layout.payloadOffset(i), target, rows);
-            } else {
-                gatherInts(matches, layout.payloadOffset(i), target, rows);
+            int offset = layout.payloadOffset(i);
+            switch (layout.payloadWidth(i)) {
+                case Long.BYTES -> gatherLongs(matches, offset, target, rows);
+                case Integer.BYTES -> gatherInts(matches, offset, target, rows);
+                case Short.BYTES -> gatherShorts(matches, offset, target, rows);
+                default -> gatherBytes(matches, offset, target, rows);
             }
         }
         if (layout.variableWidthOffset() >= 0) {
@@ -260,6 +262,20 @@ final class ProbePipeline {
         for (int i = 0; i < rows; i++) {
             long row = Memory.getLong(matches + 8L * i);
             Memory.putInt(target + 4L * i, Memory.getInt(row + offset));
+        }
+    }
+
+    private static void gatherShorts(long matches, int offset, long target, int rows) {
+        for (int i = 0; i < rows; i++) {
+            long row = Memory.getLong(matches + 8L * i);
+            Memory.putShort(target + 2L * i, Memory.getShort(row + offset));
+        }
+    }
+
+    private static void gatherBytes(long matches, int offset, long target, int rows) {
+        for (int i = 0; i < rows; i++) {
+            long row = Memory.getLong(matches + 8L * i);
+            Memory.putByte(target + i, Memory.getByte(row + offset));
         }
     }
 }

@@ -10,16 +10,16 @@ import java.util.List;
  * Byte layout of a build row in staging and in a table. Immutable.
  *
  * <pre>
- *  0          keyBytes                            variableWidthOffset  rowBytes
- *  +----------+------------+-----+--------------------+----------------+
- *  | key      | payload 0  | ... | payload n-1        | int64 variable-|
- *  | 0/4/8 B  | 4 or 8 B   |     | 4 or 8 B           | WidthRef if any|
- *  +----------+------------+-----+--------------------+----------------+
+ *  0          keyBytes             variableWidthOffset                     rowBytes
+ *  +----------+--------------------+----------------+--------------------+---------+
+ *  | key      | 4- and 8-byte      | int64 variable-| 1- and 2-byte      | padding |
+ *  | 0/4/8 B  | payloads           | WidthRef if any| payloads           |         |
+ *  +----------+--------------------+----------------+--------------------+---------+
  * </pre>
  *
- * <p>Fields are packed: a row is a multiple of 4 bytes, and 8-byte fields are aligned to 4 bytes.
- * The variableWidthRef references variable-width bytes, see {@link
- * io.github.gpujoin.core.engine.ResultLayout}.
+ * <p>Keys of 1 and 2 bytes are widened to 4. Payloads of a group are packed in schema order. A row
+ * is a multiple of 4 bytes, and its fields of 4 and 8 bytes are aligned to 4. The variableWidthRef
+ * references variable-width bytes, see {@link io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class RowLayout {
 
@@ -33,7 +33,11 @@ final class RowLayout {
 
     /** Creates a layout of rows with their key. */
     RowLayout(DimensionSpec dimension) {
-        this(dimension, dimension.schema().column(dimension.keyColumn()).type().widthBytes());
+        this(
+                dimension,
+                Math.max(
+                        Integer.BYTES,
+                        dimension.schema().column(dimension.keyColumn()).type().widthBytes()));
     }
 
     private RowLayout(DimensionSpec dimension, int keyBytes) {
@@ -43,14 +47,28 @@ final class RowLayout {
         this.payloadColumns = columns.stream().mapToInt(Integer::intValue).toArray();
         this.payloadOffsets = new int[payloadColumns.length];
         this.payloadWidths = new int[payloadColumns.length];
-        int next = keyBytes;
         for (int i = 0; i < payloadColumns.length; i++) {
-            payloadOffsets[i] = next;
             payloadWidths[i] = dimension.schema().column(payloadColumns[i]).type().widthBytes();
-            next += payloadWidths[i];
         }
-        this.variableWidthOffset = dimension.hasVariableWidthPayload() ? next : -1;
-        this.rowBytes = dimension.hasVariableWidthPayload() ? next + Long.BYTES : next;
+        int next = assignOffsets(false, keyBytes);
+        boolean hasVariableWidth = dimension.hasVariableWidthPayload();
+        this.variableWidthOffset = hasVariableWidth ? next : -1;
+        next = assignOffsets(true, hasVariableWidth ? next + Long.BYTES : next);
+        this.rowBytes = next + 3 & -4;
+    }
+
+    /**
+     * @param isNarrow whether the payloads of 1 and 2 bytes are placed, or the others
+     */
+    private int assignOffsets(boolean isNarrow, int offset) {
+        int next = offset;
+        for (int i = 0; i < payloadOffsets.length; i++) {
+            if (payloadWidths[i] < Integer.BYTES == isNarrow) {
+                payloadOffsets[i] = next;
+                next += payloadWidths[i];
+            }
+        }
+        return next;
     }
 
     /**
@@ -66,7 +84,7 @@ final class RowLayout {
         return dimension.keyColumn();
     }
 
-    /** Returns 4 for INT32 keys, 8 for INT64 keys, 0 for rows without a key. */
+    /** Returns 8 for INT64 keys, 4 for narrower ones, 0 for rows without a key. */
     int keyBytes() {
         return keyBytes;
     }

@@ -71,6 +71,8 @@ public final class ChunkRows {
 
     private static TypeInformation<?> typeOf(ColumnType type) {
         return switch (type) {
+            case INT8 -> Types.BYTE;
+            case INT16 -> Types.SHORT;
             case INT32 -> Types.INT;
             case INT64 -> Types.LONG;
             case FLOAT32 -> Types.FLOAT;
@@ -97,6 +99,8 @@ public final class ChunkRows {
 
     private Object value(int column) {
         return switch (cursor.schema().column(column).type()) {
+            case INT8 -> (byte) cursor.getInt(column);
+            case INT16 -> (short) cursor.getInt(column);
             case INT32 -> cursor.getInt(column);
             case INT64 -> cursor.getLong(column);
             case FLOAT32 -> (float) cursor.getDouble(column);

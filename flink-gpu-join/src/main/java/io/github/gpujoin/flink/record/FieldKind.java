@@ -71,6 +71,8 @@ public enum FieldKind {
     /** Returns the kind of a column without a record. */
     static FieldKind of(ColumnType type) {
         return switch (type) {
+            case INT8 -> BYTE;
+            case INT16 -> SHORT;
             case INT32 -> INT;
             case INT64 -> LONG;
             case FLOAT32 -> FLOAT;

@@ -6,7 +6,6 @@ import static io.github.gpujoin.core.encoding.EncodedColumnDescriptor.MAX_DICTIO
 import static io.github.gpujoin.core.encoding.EncodedColumnDescriptor.TILE_ROWS;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 
 /**
@@ -50,24 +49,14 @@ final class ColumnEncoder {
     }
 
     private void read(Chunk chunk, int column, int firstRow, int count) {
-        ColumnType type = chunk.schema().column(column).type();
-        byte[] array = chunk.array();
         rowCount = count;
-        widthBytes = type.widthBytes();
+        widthBytes = chunk.schema().column(column).type().widthBytes();
         long at = chunk.columnStart(column) + (long) widthBytes * firstRow;
         if (values.length < rowCount) {
             values = new long[rowCount];
             codes = new long[rowCount];
         }
-        if (widthBytes == Integer.BYTES) {
-            for (int row = 0; row < rowCount; row++) {
-                values[row] = Memory.getInt(array, at + 4L * row);
-            }
-        } else {
-            for (int row = 0; row < rowCount; row++) {
-                values[row] = Memory.getLong(array, at + 8L * row);
-            }
-        }
+        PlainValues.load(chunk.array(), at, widthBytes, rowCount, values);
     }
 
     /** Chooses the plan of the shortest body, and returns it. */
@@ -172,9 +161,12 @@ final class ColumnEncoder {
         long body = Memory.BYTES + bodyOffset;
         long[] stored = values;
         if (plan.values() == ValueEncoding.DICTIONARY) {
-            for (int code = 0; code < dictionarySize; code++) {
-                put(target, body + sections.dictionary(), code, dictionary.value(code));
-            }
+            PlainValues.store(
+                    dictionary.values(),
+                    dictionarySize,
+                    target,
+                    body + sections.dictionary(),
+                    widthBytes);
             stored = codes;
         }
         int storedCount = rowCount;
@@ -184,9 +176,8 @@ final class ColumnEncoder {
         }
         switch (plan.values()) {
             case PLAIN -> {
-                for (int i = 0; i < storedCount; i++) {
-                    put(target, body + sections.values(), i, stored[i]);
-                }
+                PlainValues.store(
+                        stored, storedCount, target, body + sections.values(), widthBytes);
                 return;
             }
             case BIT_PACKED -> subtract(stored, storedCount, base);
@@ -245,14 +236,6 @@ final class ColumnEncoder {
             Memory.putLong(target, body + sections.firstValues() + 8L * tile, stored[first]);
             codes[first] = 0;
             end = first;
-        }
-    }
-
-    private void put(byte[] target, long section, int index, long value) {
-        if (widthBytes == Integer.BYTES) {
-            Memory.putInt(target, section + 4L * index, (int) value);
-        } else {
-            Memory.putLong(target, section + 8L * index, value);
         }
     }
 }

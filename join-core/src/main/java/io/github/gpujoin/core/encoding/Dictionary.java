@@ -83,7 +83,10 @@ final class Dictionary {
         return size;
     }
 
-    long value(int code) {
-        return values[code];
+    /**
+     * Returns the values by code; the first {@link #size} elements are valid until the next build.
+     */
+    long[] values() {
+        return values;
     }
 }

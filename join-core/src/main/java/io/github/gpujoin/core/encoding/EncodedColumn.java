@@ -330,6 +330,16 @@ public final class EncodedColumn {
         }
     }
 
+    /** Returns value number {@code index} of a section of whole values. */
+    private long get(long section, int index) {
+        return switch (widthBytes) {
+            case Byte.BYTES -> Memory.getByte(bytes, section + index);
+            case Short.BYTES -> Memory.getShort(bytes, section + 2L * index);
+            case Integer.BYTES -> Memory.getInt(bytes, section + 4L * index);
+            default -> Memory.getLong(bytes, section + 8L * index);
+        };
+    }
+
     /** Unpacks codes of at most one tile. */
     private void unpack(
             long section,
@@ -367,22 +377,13 @@ public final class EncodedColumn {
                 decodeTile(tile, target, to, scratch);
             } else {
                 int rows = decodeTile(tile, scratch.values, Memory.BYTES, scratch);
-                for (int i = 0; i < rows; i++) {
-                    long value = Memory.getLong(scratch.values, Memory.BYTES + 8L * i);
-                    Memory.putInt(target, to + 4L * i, (int) value);
-                }
+                PlainValues.narrow(scratch.values, rows, target, to, widthBytes);
             }
         }
     }
 
     private int firstRun(int tile) {
         return Memory.getInt(bytes, body + sections.firstRuns() + 4L * tile);
-    }
-
-    private long get(long section, int index) {
-        return widthBytes == Integer.BYTES
-                ? Memory.getInt(bytes, section + 4L * index)
-                : Memory.getLong(bytes, section + 8L * index);
     }
 
     private static void require(boolean holds, String fault, long value) {

@@ -9,8 +9,8 @@ import java.util.List;
  * The sum, over the rows of a group, of a product of up to two columns. Without columns, it is the
  * number of rows. Products and sums have 64 bits and wrap around.
  *
- * @param factors 0 to {@value #MAX_FACTORS} fixed-width INT32 or INT64 columns, widened to 64 bits
- *     before they are multiplied; {@link JoinSpec} checks their types
+ * @param factors 0 to {@value #MAX_FACTORS} fixed-width integer columns, widened to 64 bits before
+ *     they are multiplied; {@link JoinSpec} checks their types
  */
 public record Aggregate(List<JoinColumn> factors) implements Serializable {
 

@@ -11,8 +11,8 @@ import java.util.stream.Stream;
  * The grouping of a join that returns aggregates of groups instead of rows.
  *
  * @param groupColumns 0 to {@value #MAX_GROUP_COLUMNS} columns to group by, whose types {@link
- *     JoinSpec} checks: fixed-width INT32 or INT64, or STRING of a dimension, which {@link
- *     GroupCodes} replace for an engine; empty for a single group of all rows
+ *     JoinSpec} checks: fixed-width integers, or STRING of a dimension, which {@link GroupCodes}
+ *     replace for an engine; empty for a single group of all rows
  * @param aggregates of each group; 1 to {@value #MAX_AGGREGATES}
  * @param maxGroups number of groups, 1 to 2^20, at which an engine pauses until its groups are
  *     read. It may hold more by the new groups of one step.

@@ -64,10 +64,12 @@ final class ChunkCoder {
 
     private void putFixed(Chunk chunk, int row, int column, ChunkBuilder builder) {
         long start = chunk.columnStart(column);
-        if (texts.column(column).type().widthBytes() == Integer.BYTES) {
-            builder.putInt(column, Memory.getInt(chunk.array(), start + 4L * row));
-        } else {
-            builder.putLong(column, Memory.getLong(chunk.array(), start + 8L * row));
+        byte[] array = chunk.array();
+        switch (texts.column(column).type().widthBytes()) {
+            case Byte.BYTES -> builder.putByte(column, Memory.getByte(array, start + row));
+            case Short.BYTES -> builder.putShort(column, Memory.getShort(array, start + 2L * row));
+            case Integer.BYTES -> builder.putInt(column, Memory.getInt(array, start + 4L * row));
+            default -> builder.putLong(column, Memory.getLong(array, start + 8L * row));
         }
     }
 

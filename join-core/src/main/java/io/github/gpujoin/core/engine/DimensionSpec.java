@@ -13,9 +13,9 @@ import java.util.List;
  *
  * @param name for messages
  * @param schema of the build chunks
- * @param keyColumn index in {@code schema} of a fixed-width INT32 or INT64 column
- * @param factKeyColumn index in the schema of the facts of a fixed-width INT32 or INT64 column,
- *     which {@link JoinSpec} checks; the widths of both keys may differ
+ * @param keyColumn index in {@code schema} of a fixed-width integer column
+ * @param factKeyColumn index in the schema of the facts of a fixed-width integer column, which
+ *     {@link JoinSpec} checks; the widths of both keys may differ
  * @param kind which results a fact has for this dimension
  * @param changeColumn index in {@code schema} of a fixed-width INT32 column of {@link RowChange}
  *     codes if the dimension is a changelog, which has one row for each key; otherwise {@value

@@ -7,7 +7,7 @@ import java.io.Serializable;
 /**
  * Selects facts by the value of one column.
  *
- * @param column index in the schema of the facts of a fixed-width INT32 or INT64 column
+ * @param column index in the schema of the facts of a fixed-width integer column
  * @param values of the facts to join
  */
 public record FactFilter(int column, ValueRanges values) implements Serializable {}

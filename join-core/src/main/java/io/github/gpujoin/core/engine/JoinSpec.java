@@ -148,7 +148,7 @@ public record JoinSpec(
         if (!exists || !schema.column(column).isFixed() || !isInteger(schema, column)) {
             throw new IllegalArgumentException(
                     role
-                            + " is not INT32 or INT64, or is nullable: input="
+                            + " is not an integer, or is nullable: input="
                             + input
                             + ", column="
                             + (exists ? schema.column(column) : column));

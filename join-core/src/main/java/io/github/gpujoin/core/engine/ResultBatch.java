@@ -119,6 +119,13 @@ public class ResultBatch {
         return Memory.getInt(probeRowAddress() + 4L * checkRow(row));
     }
 
+    /** Returns the value of an integer payload column, or the raw bits of a float. */
+    public long getInteger(int dimension, int payload, int row) {
+        int widthBytes = layout.payloadWidth(dimension, payload);
+        long at = payloadAddress(dimension, payload) + (long) widthBytes * checkRow(row);
+        return Memory.getInteger(null, at, widthBytes);
+    }
+
     /** Returns the value of a 4-byte payload column. */
     public int getInt(int dimension, int payload, int row) {
         checkWidth(dimension, payload, Integer.BYTES);

@@ -282,17 +282,19 @@ public class Chunk {
 
     // ------------------------------------------------------------------ values
 
-    /** Returns the value of an INT32 column. */
+    /** Returns the value of an INT8, INT16 or INT32 column. */
     public int getInt(int column, int row) {
-        return Memory.getInt(array, fixedAt(column, row, ColumnType.INT32));
+        return (int) integer(column, row, ColumnType.INT32);
     }
 
-    /** Returns the value of an INT32 or INT64 column. */
+    /** Returns the value of an integer column. */
     public long getLong(int column, int row) {
-        if (schema.column(column).type() == ColumnType.INT32) {
-            return getInt(column, row);
-        }
-        return Memory.getLong(array, fixedAt(column, row, ColumnType.INT64));
+        return integer(column, row, ColumnType.INT64);
+    }
+
+    private long integer(int column, int row, ColumnType widest) {
+        ColumnType read = schema.column(column).type().readUpTo(widest);
+        return Memory.getInteger(array, fixedAt(column, row, read), read.widthBytes());
     }
 
     /** Returns the value of a FLOAT32 or FLOAT64 column. */

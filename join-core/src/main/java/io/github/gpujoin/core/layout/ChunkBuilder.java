@@ -92,6 +92,16 @@ public final class ChunkBuilder {
                 || (long) rowCount * schema.fixedRowBytes() + variableWidthBytes >= targetBytes;
     }
 
+    /** Sets a fixed-width INT8 column. */
+    public void putByte(int column, byte value) {
+        Memory.putByte(bytes, offsetInColumn(column, Byte.BYTES), value);
+    }
+
+    /** Sets a fixed-width INT16 column. */
+    public void putShort(int column, short value) {
+        Memory.putShort(bytes, offsetInColumn(column, Short.BYTES), value);
+    }
+
     /** Sets a fixed-width INT32 column, or the raw bits of a FLOAT32 column. */
     public void putInt(int column, int value) {
         Memory.putInt(bytes, offsetInColumn(column, Integer.BYTES), value);
@@ -167,19 +177,32 @@ public final class ChunkBuilder {
         }
     }
 
+    /** Adds a nullable INT8 value. */
+    public void addByte(byte value) {
+        addInteger(Byte.BYTES, value);
+    }
+
+    /** Adds a nullable INT16 value. */
+    public void addShort(short value) {
+        addInteger(Short.BYTES, value);
+    }
+
     /** Adds a nullable INT32 value, or the raw bits of a nullable FLOAT32 value. */
     public void addInt(int value) {
-        reserve(8);
-        appendInt(4);
-        appendInt(value);
+        addInteger(Integer.BYTES, value);
     }
 
     /** Adds a nullable INT64 value, or the raw bits of a nullable FLOAT64 value. */
     public void addLong(long value) {
-        reserve(12);
-        appendInt(8);
-        Memory.putLong(variableWidth, Memory.BYTES + variableWidthBytes, value);
-        variableWidthBytes += 8;
+        addInteger(Long.BYTES, value);
+    }
+
+    private void addInteger(int widthBytes, long value) {
+        reserve(Integer.BYTES + widthBytes);
+        appendInt(widthBytes);
+        long at = Memory.BYTES + variableWidthBytes;
+        Memory.putInteger(variableWidth, at, widthBytes, value);
+        variableWidthBytes += widthBytes;
     }
 
     /**

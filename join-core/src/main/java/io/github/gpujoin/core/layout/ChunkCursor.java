@@ -66,7 +66,7 @@ public final class ChunkCursor implements RowView {
         if (variableWidthIndex[column] < 0) {
             return chunk.getInt(column, row);
         }
-        return Memory.getInt(chunk.array(), variableWidthFixed(column, ColumnType.INT32));
+        return (int) integer(column, ColumnType.INT32);
     }
 
     @Override
@@ -74,10 +74,13 @@ public final class ChunkCursor implements RowView {
         if (variableWidthIndex[column] < 0) {
             return chunk.getLong(column, row);
         }
-        if (schema.column(column).type() == ColumnType.INT32) {
-            return getInt(column);
-        }
-        return Memory.getLong(chunk.array(), variableWidthFixed(column, ColumnType.INT64));
+        return integer(column, ColumnType.INT64);
+    }
+
+    private long integer(int column, ColumnType widest) {
+        ColumnType read = schema.column(column).type().readUpTo(widest);
+        long at = variableWidthFixed(column, read);
+        return Memory.getInteger(chunk.array(), at, read.widthBytes());
     }
 
     @Override

@@ -25,9 +25,13 @@ package io.github.gpujoin.core.layout;
  *  variableWidthOffset (0 if no column has variable width):
  *      int32 ends[rowCount]   end of each row's variable-width values, from the byte after ends
  *      the rows' values; for each variable-width column, in schema order:
- *        int32 length (-1 for null, else 4 or 8 for a number), then as many bytes
+ *        int32 length (-1 for null; 1, 2, 4 or 8 for a number), then as many bytes
  *  lengthBytes: the whole chunk, a multiple of 8
  * </pre>
+ *
+ * <p>The width of a value is its {@link ColumnType}'s, and values are not aligned beyond the start
+ * of their column. The fingerprint covers the types, so that a release that lacks a type rejects
+ * chunks with it.
  *
  * <p>Version 1 has no flags: the field is zero. Version 2 has at least one:
  *

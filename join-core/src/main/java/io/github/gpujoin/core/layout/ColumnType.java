@@ -4,6 +4,8 @@ package io.github.gpujoin.core.layout;
 
 /** Type of a column's values, and the width of a value in a fixed-width column. */
 public enum ColumnType {
+    INT8(1),
+    INT16(2),
     INT32(4),
     INT64(8),
     FLOAT32(4),
@@ -28,7 +30,16 @@ public enum ColumnType {
         return widthBytes > 0;
     }
 
+    /**
+     * Returns as which type a getter of integers up to {@code widest} reads a column of this type:
+     * this type, or {@code widest} if this is wider or no integer.
+     */
+    ColumnType readUpTo(ColumnType widest) {
+        return isInteger() && widthBytes <= widest.widthBytes ? this : widest;
+    }
+
+    /** Whether values are signed integers of {@link #widthBytes} bytes. */
     public boolean isInteger() {
-        return this == INT32 || this == INT64;
+        return this == INT8 || this == INT16 || this == INT32 || this == INT64;
     }
 }

@@ -12,10 +12,10 @@ public interface RowView {
 
     boolean isNull(int column);
 
-    /** Returns the value of an INT32 column that is not null in this row. */
+    /** Returns the value of an INT8, INT16 or INT32 column that is not null in this row. */
     int getInt(int column);
 
-    /** Returns the value of an INT32 or INT64 column that is not null in this row. */
+    /** Returns the value of an integer column that is not null in this row. */
     long getLong(int column);
 
     /** Returns the value of a FLOAT32 or FLOAT64 column that is not null in this row. */

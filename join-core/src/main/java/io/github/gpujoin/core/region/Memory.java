@@ -77,6 +77,22 @@ public final class Memory {
     }
 
     /** Native loads and stores, for loops over native memory only. */
+    public static byte getByte(long address) {
+        return UNSAFE.getByte(address);
+    }
+
+    public static void putByte(long address, byte value) {
+        UNSAFE.putByte(address, value);
+    }
+
+    public static short getShort(long address) {
+        return UNSAFE.getShort(address);
+    }
+
+    public static void putShort(long address, short value) {
+        UNSAFE.putShort(address, value);
+    }
+
     public static int getInt(long address) {
         return UNSAFE.getInt(address);
     }
@@ -116,6 +132,34 @@ public final class Memory {
      */
     public static long getLongAcquire(@Nullable Object base, long offset) {
         return UNSAFE.getLongVolatile(base, offset);
+    }
+
+    /**
+     * Loads a signed integer, for code outside of hot loops.
+     *
+     * @param widthBytes 1, 2, 4 or 8
+     */
+    public static long getInteger(@Nullable Object base, long offset, int widthBytes) {
+        return switch (widthBytes) {
+            case Long.BYTES -> getLong(base, offset);
+            case Integer.BYTES -> getInt(base, offset);
+            case Short.BYTES -> getShort(base, offset);
+            default -> getByte(base, offset);
+        };
+    }
+
+    /**
+     * Stores the lowest bytes of an integer, for code outside of hot loops.
+     *
+     * @param widthBytes 1, 2, 4 or 8
+     */
+    public static void putInteger(@Nullable Object base, long offset, int widthBytes, long value) {
+        switch (widthBytes) {
+            case Long.BYTES -> putLong(base, offset, value);
+            case Integer.BYTES -> putInt(base, offset, (int) value);
+            case Short.BYTES -> putShort(base, offset, (short) value);
+            default -> putByte(base, offset, (byte) value);
+        }
     }
 
     public static void copy(

@@ -15,6 +15,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -31,12 +32,15 @@ class ChunkEncoderTest {
     private static final int HEADERS_BYTES =
             ChunkDescriptor.HEADER_BYTES + EncodedColumnDescriptor.ENTRY_BYTES;
 
+    private static final List<ColumnType> FIXED =
+            Arrays.stream(ColumnType.values()).filter(ColumnType::isFixedWidth).toList();
+
     private final ChunkEncoder encoder = new ChunkEncoder();
 
     @ParameterizedTest
     @EnumSource(ColumnShape.class)
     void shouldDecodeWhatItEncodes(ColumnShape shape) {
-        for (ColumnType type : List.of(ColumnType.INT32, ColumnType.INT64, ColumnType.FLOAT64)) {
+        for (ColumnType type : FIXED) {
             for (int rows : new int[] {1, 2, 1023, 1024, 1025, 5000}) {
                 for (Chunk chunk : shape.chunks(type, 3, rows, rows)) {
                     Chunk decoded = ChunkDecoder.decode(chunk.schema(), encoder.encode(chunk));
@@ -52,21 +56,28 @@ class ChunkEncoderTest {
     void shouldDecodeEveryPlan(ColumnShape shape) {
         ColumnEncoder columns = new ColumnEncoder();
         TileScratch scratch = new TileScratch();
-        for (int rows : new int[] {1, 1024, 3000}) {
-            Chunk chunk = shape.chunks(ColumnType.INT64, 1, rows, 7).get(0);
-            for (EncodingPlan plan : EncodingPlan.ALL) {
-                columns.load(chunk, 0, 0, chunk.rowCount(), plan);
-                byte[] target = new byte[32 + (int) columns.bodyBytes()];
-                columns.write(target, 0, 32);
-                EncodedColumn column =
-                        new EncodedColumn(target, Memory.BYTES, target.length, 0, 32, rows, 8);
-                assertThat(column.bodyEnd()).isEqualTo(target.length);
-                byte[] values = new byte[8 * rows];
-                column.decode(values, Memory.BYTES, scratch);
-                for (int row = 0; row < rows; row++) {
-                    assertThat(Memory.getLong(values, Memory.BYTES + 8L * row))
-                            .as("%s row %s", plan, row)
-                            .isEqualTo(chunk.getLong(0, row));
+        for (ColumnType type : FIXED) {
+            for (int rows : new int[] {1, 1024, 3000}) {
+                Chunk chunk = shape.chunks(type, 1, rows, 7).get(0);
+                byte[] plain = new byte[type.widthBytes() * rows];
+                Memory.copy(chunk.array(), chunk.columnStart(0), plain, Memory.BYTES, plain.length);
+                for (EncodingPlan plan : EncodingPlan.ALL) {
+                    columns.load(chunk, 0, 0, chunk.rowCount(), plan);
+                    byte[] target = new byte[32 + (int) columns.bodyBytes()];
+                    columns.write(target, 0, 32);
+                    EncodedColumn column =
+                            new EncodedColumn(
+                                    target,
+                                    Memory.BYTES,
+                                    target.length,
+                                    0,
+                                    32,
+                                    rows,
+                                    type.widthBytes());
+                    assertThat(column.bodyEnd()).isEqualTo(target.length);
+                    byte[] values = new byte[plain.length];
+                    column.decode(values, Memory.BYTES, scratch);
+                    assertThat(values).as("%s %s", type, plan).isEqualTo(plain);
                 }
             }
         }
@@ -75,7 +86,8 @@ class ChunkEncoderTest {
     @ParameterizedTest
     @EnumSource(ColumnShape.class)
     void shouldStayWithinFivePercentOfTheShortestPlan(ColumnShape shape) {
-        for (ColumnType type : List.of(ColumnType.INT32, ColumnType.INT64)) {
+        // A sequence overflows INT16 in some chunks only, which is no stream of similar columns.
+        for (ColumnType type : List.of(ColumnType.INT8, ColumnType.INT32, ColumnType.INT64)) {
             ColumnEncoder columns = new ColumnEncoder();
             long encodedBytes = 0;
             long shortestBytes = 0;
@@ -167,7 +179,8 @@ class ChunkEncoderTest {
         List<byte[]> encoded = new ArrayList<>();
         List<ChunkSchema> schemas = new ArrayList<>();
         for (ColumnShape shape : ColumnShape.values()) {
-            for (Chunk chunk : shape.chunks(ColumnType.INT32, 1, 2500, seed)) {
+            for (ColumnType type : List.of(ColumnType.INT32, ColumnType.INT8)) {
+                Chunk chunk = shape.chunks(type, 1, 2500, seed).get(0);
                 encoded.add(new ChunkEncoder().encode(chunk));
                 schemas.add(chunk.schema());
             }

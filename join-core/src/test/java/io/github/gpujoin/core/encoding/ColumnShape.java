@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -109,18 +110,15 @@ enum ColumnShape {
     List<Chunk> chunks(ColumnType type, int chunkCount, int rowsOfChunk, long seed) {
         LongSupplier values = values(new Random(seed));
         ChunkSchema schema = ChunkSchema.of(Column.of("value", type));
-        ChunkBuilder builder =
-                new ChunkBuilder(schema, Math.max(1, rowsOfChunk * type.widthBytes()));
+        int widthBytes = type.widthBytes();
+        ChunkBuilder builder = new ChunkBuilder(schema, Math.max(1, rowsOfChunk * widthBytes));
         List<Chunk> chunks = new ArrayList<>();
         for (int i = 0; i < chunkCount; i++) {
             for (int row = 0; row < rowsOfChunk; row++) {
-                if (type.widthBytes() == Integer.BYTES) {
-                    builder.putInt(0, (int) values.getAsLong());
-                } else {
-                    builder.putLong(0, values.getAsLong());
-                }
-                builder.endRow();
+                long at = Memory.BYTES + builder.columnOffset(0) + (long) widthBytes * row;
+                Memory.putInteger(builder.array(), at, widthBytes, values.getAsLong());
             }
+            builder.advance(rowsOfChunk);
             chunks.add(builder.seal(0, 0, 1, i));
         }
         return chunks;

@@ -12,18 +12,25 @@ import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Decodes arbitrary bytes behind a valid header: they are a chunk, or they are refused. */
 class EncodedChunkFuzzTest {
 
-    private static final Chunk TEMPLATE =
-            ColumnShape.SORTED.chunks(ColumnType.INT64, 1, 3000, 1).get(0);
+    private static final List<Chunk> TEMPLATES =
+            Stream.of(ColumnType.INT64, ColumnType.INT8, ColumnType.INT16)
+                    .map(type -> ColumnShape.SORTED.chunks(type, 1, 3000, 1).get(0))
+                    .toList();
 
     static Stream<byte[]> seeds() {
-        return Arrays.stream(ColumnShape.values())
-                .map(shape -> shape.chunks(ColumnType.INT64, 1, 3000, 1).get(0))
+        return TEMPLATES.stream()
+                .map(template -> template.schema().column(0).type())
+                .flatMap(
+                        type ->
+                                Arrays.stream(ColumnShape.values())
+                                        .map(shape -> shape.chunks(type, 1, 3000, 1).get(0)))
                 .map(chunk -> new ChunkEncoder().encode(chunk));
     }
 
@@ -33,8 +40,12 @@ class EncodedChunkFuzzTest {
         if (input == null || input.length < ChunkDescriptor.HEADER_BYTES) {
             return;
         }
+        TEMPLATES.forEach(template -> assertDecodesOrRefuses(template, input));
+    }
+
+    private static void assertDecodesOrRefuses(Chunk template, byte[] input) {
         byte[] bytes = Arrays.copyOf(input, input.length & -8);
-        byte[] header = new ChunkEncoder().encode(TEMPLATE);
+        byte[] header = new ChunkEncoder().encode(template);
         long at = Memory.BYTES;
         System.arraycopy(header, 0, bytes, 0, ChunkDescriptor.ROW_COUNT_OFFSET);
         Memory.putInt(bytes, at + ChunkDescriptor.LENGTH_OFFSET, bytes.length);
@@ -44,7 +55,7 @@ class EncodedChunkFuzzTest {
                 at + ChunkDescriptor.CHECKSUM_OFFSET,
                 ChunkChecksum.of(bytes, at, bytes.length));
         try {
-            Chunk chunk = ChunkDecoder.decode(TEMPLATE.schema(), bytes);
+            Chunk chunk = ChunkDecoder.decode(template.schema(), bytes);
             assertThat(chunk.lengthBytes()).isLessThanOrEqualTo(ChunkDecoder.MAX_DECODED_BYTES);
         } catch (ChunkFormatException e) {
             assertThat(e).hasMessageContaining("=");

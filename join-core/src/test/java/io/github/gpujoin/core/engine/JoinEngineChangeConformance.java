@@ -35,7 +35,9 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
                     Column.of("price", ColumnType.INT32),
                     Column.of("key", ColumnType.INT64),
                     Column.of("change", ColumnType.INT32),
-                    Column.nullable("text", ColumnType.STRING));
+                    Column.nullable("text", ColumnType.STRING),
+                    Column.of("stock", ColumnType.INT16),
+                    Column.of("rating", ColumnType.INT8));
     private static final ChunkSchema REGIONS =
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT32), Column.of("region", ColumnType.INT64));
@@ -80,16 +82,16 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
     }
 
     private static Object[] upsert(long key, int price, String text) {
-        return new Object[] {price, key, RowChange.UPSERT.code(), text};
+        return new Object[] {price, key, RowChange.UPSERT.code(), text, -price, price >> 8};
     }
 
     private static Object[] delete(long key) {
-        return new Object[] {0, key, RowChange.DELETE.code(), null};
+        return delete(key, 0, null);
     }
 
     /** A deletion with values besides the key, as most changelogs contain them. */
     private static Object[] delete(long key, int price, String text) {
-        return new Object[] {price, key, RowChange.DELETE.code(), text};
+        return new Object[] {price, key, RowChange.DELETE.code(), text, -price, price >> 8};
     }
 
     private static List<Object[]> randomChanges(Random random, int count, int keys, long step) {

@@ -28,9 +28,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -49,9 +50,17 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
         Integer.MIN_VALUE + 1L,
         -(1L << 32),
         -(1L << 32) - 1,
+        Short.MIN_VALUE - 1L,
+        Short.MIN_VALUE,
+        Byte.MIN_VALUE - 1L,
+        Byte.MIN_VALUE,
         -1,
         0,
         1,
+        Byte.MAX_VALUE,
+        Byte.MAX_VALUE + 1L,
+        Short.MAX_VALUE,
+        Short.MAX_VALUE + 1L,
         Integer.MAX_VALUE - 1L,
         Integer.MAX_VALUE,
         Integer.MAX_VALUE + 1L,
@@ -96,8 +105,16 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
                 .isEqualTo(probes.stream().map(definition::join).toList());
     }
 
+    static Stream<Arguments> keyTypes() {
+        return integers().flatMap(build -> integers().map(fact -> Arguments.of(build, fact)));
+    }
+
+    private static Stream<ColumnType> integers() {
+        return Arrays.stream(ColumnType.values()).filter(ColumnType::isInteger);
+    }
+
     @ParameterizedTest(name = "build key {0}, fact key {1}")
-    @CsvSource({"INT32, INT32", "INT32, INT64", "INT64, INT32", "INT64, INT64"})
+    @MethodSource("keyTypes")
     void shouldDistinguishExtremeKeys(ColumnType buildKey, ColumnType factKey) {
         kinds().forEach(kind -> assertTellsExtremeKeysApart(buildKey, factKey, kind));
     }
@@ -105,10 +122,10 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     private void assertTellsExtremeKeysApart(
             ColumnType buildKey, ColumnType factKey, JoinKind kind) {
         JoinSpec spec = star(factKey, dimension(buildKey, kind, ColumnType.INT64));
-        Chunk probe = TestChunks.of(spec.factSchema(), extremeRows(factKey, 1));
+        Chunk probe = TestChunks.of(spec.factSchema(), extremeRows(1));
         // First with all rows, then without one: its neighbours must not match in its place.
         for (int left = -1; left < EXTREME_KEYS.length; left++) {
-            List<Object[]> rows = new ArrayList<>(List.of(extremeRows(buildKey, 2)));
+            List<Object[]> rows = new ArrayList<>(List.of(extremeRows(2)));
             if (left >= 0) {
                 rows.remove(left);
             }
@@ -117,13 +134,12 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
         }
     }
 
-    /** Each extreme key, truncated to its type; the other columns contain its position. */
-    private static Object[][] extremeRows(ColumnType keyType, int columns) {
+    /** Each extreme key, which chunks truncate; the other columns contain its position. */
+    private static Object[][] extremeRows(int columns) {
         Object[][] rows = new Object[EXTREME_KEYS.length][columns];
         for (int i = 0; i < rows.length; i++) {
             Arrays.fill(rows[i], (long) i);
-            boolean narrow = keyType == ColumnType.INT32;
-            rows[i][0] = narrow ? (Object) (int) EXTREME_KEYS[i] : (Object) EXTREME_KEYS[i];
+            rows[i][0] = EXTREME_KEYS[i];
         }
         return rows;
     }
@@ -144,19 +160,24 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
     }
 
     static IntStream payloadBytes() {
-        return IntStream.rangeClosed(0, 16).map(words -> 4 * words);
+        return IntStream.concat(
+                IntStream.rangeClosed(0, 17), IntStream.rangeClosed(5, 16).map(words -> 4 * words));
     }
 
     @ParameterizedTest(name = "{0} bytes")
     @MethodSource("payloadBytes")
     void shouldReturnFixedWidthPayloadsOfEveryWidth(int payloadBytes) {
         Random random = new Random(payloadBytes);
-        for (int variant = 0; variant < 4; variant++) {
+        for (int variant = 0; variant < 6; variant++) {
             List<ColumnType> payload = new ArrayList<>();
             for (int left = payloadBytes; left > 0; ) {
-                boolean wide = left >= 8 && (variant == 0 || variant > 1 && random.nextBoolean());
-                payload.add(wide ? ColumnType.INT64 : ColumnType.INT32);
-                left -= wide ? 8 : 4;
+                int limit =
+                        Math.min(
+                                left, variant < 3 ? Long.BYTES >> variant : 1 << random.nextInt(4));
+                ColumnType type =
+                        integers().filter(t -> t.widthBytes() <= limit).reduce((a, b) -> b).get();
+                payload.add(type);
+                left -= type.widthBytes();
             }
             JoinSpec spec =
                     star(
@@ -169,11 +190,8 @@ public abstract class JoinEngineConformance extends JoinEngineChangeConformance 
             List<Object[]> rows = new ArrayList<>();
             for (int i = 0; i < 300; i++) {
                 Object[] row = new Object[schema.size()];
-                for (int c = 1; c < row.length; c++) {
-                    boolean narrow = schema.column(c).type() == ColumnType.INT32;
-                    row[c] = narrow ? (Object) random.nextInt() : (Object) random.nextLong();
-                }
-                row[0] = (long) random.nextInt(200);
+                Arrays.setAll(row, c -> random.nextLong());
+                row[0] = random.nextInt(200);
                 rows.add(row);
             }
             Chunk probe = longFacts(random.longs(100, 0, 200).toArray());

@@ -58,13 +58,12 @@ class JoinSpecTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
                 .withMessage(
-                        "Join key is not INT32 or INT64, or is nullable: input=part, column="
-                                + column);
+                        "Join key is not an integer, or is nullable: input=part, column=" + column);
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> new JoinSpec(SCHEMA, List.of(dimension(1, column, JoinKind.INNER))))
                 .withMessage(
-                        "Join key is not INT32 or INT64, or is nullable: input=facts of part,"
+                        "Join key is not an integer, or is nullable: input=facts of part,"
                                 + " column="
                                 + column);
     }
@@ -148,7 +147,7 @@ class JoinSpecTest {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(side, column)))
                     .withMessageStartingWith(
-                            "Column of groups is not INT32 or INT64, or is nullable: input=")
+                            "Column of groups is not an integer, or is nullable: input=")
                     .withMessageContaining("type=" + type);
         }
         FactFilter filter = new FactFilter(column, ValueRanges.in(1));
@@ -160,8 +159,7 @@ class JoinSpecTest {
                                         List.of(dimension(1, 0, JoinKind.INNER)),
                                         List.of(filter),
                                         null))
-                .withMessageStartingWith(
-                        "Filter column is not INT32 or INT64, or is nullable: input=")
+                .withMessageStartingWith("Filter column is not an integer, or is nullable: input=")
                 .withMessageContaining("type=" + type);
     }
 

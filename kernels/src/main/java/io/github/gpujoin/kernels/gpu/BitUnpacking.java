@@ -18,15 +18,17 @@ final class BitUnpacking {
      * @param codes address of the first code; 8 bytes at the byte of each code must be readable
      * @param bits of a code, from 0 to {@value #MAX_BITS}
      * @param target address of {@code count} values
-     * @param widthBytes of a value, 4 or 8
+     * @param widthBytes of a value, 1, 2, 4 or 8
      */
     static void unpack(long codes, int bits, long base, int count, long target, int widthBytes) {
         if (bits == 0) {
             fill(base, count, target, widthBytes);
         } else if (widthBytes == Long.BYTES) {
             unpackLongs(codes, bits, base, count, target);
-        } else {
+        } else if (widthBytes == Integer.BYTES) {
             unpackInts(codes, bits, base, count, target);
+        } else {
+            unpackNarrow(codes, bits, base, count, target, widthBytes);
         }
     }
 
@@ -34,9 +36,19 @@ final class BitUnpacking {
         for (int i = 0; i < count; i++) {
             if (widthBytes == Long.BYTES) {
                 Memory.putLong(target + 8L * i, value);
-            } else {
+            } else if (widthBytes == Integer.BYTES) {
                 Memory.putInt(target + 4L * i, (int) value);
+            } else {
+                putNarrow(target, i, widthBytes, value);
             }
+        }
+    }
+
+    private static void putNarrow(long target, int index, int widthBytes, long value) {
+        if (widthBytes == Short.BYTES) {
+            Memory.putShort(target + 2L * index, (short) value);
+        } else {
+            Memory.putByte(target + index, (byte) value);
         }
     }
 
@@ -55,6 +67,16 @@ final class BitUnpacking {
         for (int i = 0; i < count; i++, bit += bits) {
             long code = Memory.getLong(codes + (bit >>> 3)) >>> (bit & 7) & mask;
             Memory.putInt(target + 4L * i, (int) (base + code));
+        }
+    }
+
+    private static void unpackNarrow(
+            long codes, int bits, long base, int count, long target, int widthBytes) {
+        long mask = -1L >>> Long.SIZE - bits;
+        long bit = 0;
+        for (int i = 0; i < count; i++, bit += bits) {
+            long code = Memory.getLong(codes + (bit >>> 3)) >>> (bit & 7) & mask;
+            putNarrow(target, i, widthBytes, base + code);
         }
     }
 

@@ -12,14 +12,15 @@ import java.util.List;
  * <pre>
  *  0        8        12                                            rowBytes
  *  +--------+--------+----------------------+----------------------+
- *  | key,   | next,  | 4-byte payloads, in  | 8-byte payloads, in  |
- *  | int64  | uint32 | schema order; padded | schema order; then   |
- *  |        |        | to 8 bytes           | variableWidthRef     |
+ *  | key,   | next,  | payloads of 4, of 2, | 8-byte payloads;     |
+ *  | int64  | uint32 | of 1 byte; padded to | then variableWidthRef|
+ *  |        |        | 8 bytes              |                      |
  *  +--------+--------+----------------------+----------------------+
  * </pre>
  *
- * <p>Every field is aligned to its width. {@code next} links the rows of a slot; only kernels write
- * it. For variableWidthRef see {@link io.github.gpujoin.core.engine.ResultLayout}.
+ * <p>Payloads of one width are in schema order. Every field is aligned to its width. {@code next}
+ * links the rows of a slot; only kernels write it. For variableWidthRef see {@link
+ * io.github.gpujoin.core.engine.ResultLayout}.
  */
 final class BuildRowLayout {
 
@@ -36,6 +37,8 @@ final class BuildRowLayout {
         this.payloadOffsets = new int[payloadColumns.size()];
         this.payloadWidths = new int[payloadColumns.size()];
         int next = assignOffsets(Integer.BYTES, PlanDescriptor.ROW_PAYLOAD_OFFSET);
+        next = assignOffsets(Short.BYTES, next);
+        next = assignOffsets(Byte.BYTES, next);
         next = assignOffsets(Long.BYTES, (next + 7) & -8);
         this.variableWidthOffset = dimension.hasVariableWidthPayload() ? next : -1;
         this.rowBytes = dimension.hasVariableWidthPayload() ? next + Long.BYTES : next;

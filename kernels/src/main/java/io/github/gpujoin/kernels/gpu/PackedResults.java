@@ -23,9 +23,9 @@ import java.util.List;
  *
  * <p>A code is the difference of a value from the minimum of its column, an unsigned number of a
  * fixed number of bits. Masks and codes are numbered from the lowest bit of the first byte. Columns
- * of which packing would save less than an eighth contain whole values. The results of {@link
- * PlanDescriptor#PACKED_ROWS} facts are adjacent; those of the next facts start at the next
- * multiple of 64 results.
+ * of 4 and 8 bytes of which packing would save less than an eighth contain whole values. The
+ * results of {@link PlanDescriptor#PACKED_ROWS} facts are adjacent; those of the next facts start
+ * at the next multiple of 64 results.
  *
  * <p>A step joins at most {@code capacityRows} facts. {@code layout.h} has the same layout.
  */
@@ -108,9 +108,12 @@ final class PackedResults implements ResultFormat {
     }
 
     private static ResultColumn column(long offset, int widthBytes, PayloadRange range) {
+        if (widthBytes < Integer.BYTES) {
+            return ResultColumn.packed(offset, widthBytes, range.within(widthBytes));
+        }
         int wholeBits = Byte.SIZE * widthBytes;
         return range.bits() <= wholeBits - wholeBits / 8
-                ? new ResultColumn(offset, widthBytes, range.least(), range.bits())
+                ? ResultColumn.packed(offset, widthBytes, range)
                 : ResultColumn.whole(offset, widthBytes);
     }
 

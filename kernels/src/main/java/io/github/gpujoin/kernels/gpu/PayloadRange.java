@@ -19,6 +19,14 @@ record PayloadRange(long least, long greatest) {
         return new PayloadRange(Math.min(least, 0), Math.max(greatest, 0));
     }
 
+    /** Returns the part of the range that signed integers of a width can have. */
+    PayloadRange within(int widthBytes) {
+        int unusedBits = Long.SIZE - Byte.SIZE * widthBytes;
+        return new PayloadRange(
+                Math.max(least, Long.MIN_VALUE >> unusedBits),
+                Math.min(greatest, Long.MAX_VALUE >> unusedBits));
+    }
+
     /** Returns the bits of the largest difference from the least value, from 0 to 64. */
     int bits() {
         return Long.SIZE - Long.numberOfLeadingZeros(greatest - least);

@@ -6,7 +6,7 @@ package io.github.gpujoin.kernels.gpu;
  * A payload column of a result buffer.
  *
  * @param offset in the buffer
- * @param widthBytes of a value, 4 or 8
+ * @param widthBytes of a value, 1, 2, 4 or 8
  * @param base what the codes are relative to; 0 if the column is not packed
  * @param bits of a code; {@code 8 * widthBytes} if the column is not packed
  */
@@ -17,7 +17,13 @@ record ResultColumn(long offset, int widthBytes, long base, int bits) {
         return new ResultColumn(offset, widthBytes, 0, Byte.SIZE * widthBytes);
     }
 
+    /** Describes a column of codes. */
+    static ResultColumn packed(long offset, int widthBytes, PayloadRange range) {
+        return new ResultColumn(offset, widthBytes, range.least(), range.bits());
+    }
+
+    /** Whether values are codes. In packed results, those of 1 and 2 bytes always are. */
     boolean isPacked() {
-        return bits < Byte.SIZE * widthBytes;
+        return widthBytes < Integer.BYTES || bits < Byte.SIZE * widthBytes;
     }
 }

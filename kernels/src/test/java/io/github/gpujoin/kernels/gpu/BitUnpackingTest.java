@@ -35,19 +35,19 @@ class BitUnpackingTest {
         try (Region packed = Region.allocateZeroed((long) COUNT * bits / 8 + 9);
                 Region target = Region.allocate(8L * COUNT + 8)) {
             write(pack(codes, bits), packed.address());
-            Memory.putLong(target.address() + 8L * COUNT, 77);
-            BitUnpacking.unpack(packed.address(), bits, base, COUNT, target.address(), 8);
-            for (int i = 0; i < COUNT; i++) {
-                assertThat(Memory.getLong(target.address() + 8L * i)).isEqualTo(base + codes[i]);
+            for (int widthBytes : new int[] {8, 4, 2, 1}) {
+                long end = target.address() + (long) widthBytes * COUNT;
+                Memory.putLong(end, 77);
+                BitUnpacking.unpack(
+                        packed.address(), bits, base, COUNT, target.address(), widthBytes);
+                int unused = Long.SIZE - 8 * widthBytes;
+                for (int i = 0; i < COUNT; i++) {
+                    long at = target.address() + (long) widthBytes * i;
+                    assertThat(Memory.getInteger(null, at, widthBytes))
+                            .isEqualTo(base + codes[i] << unused >> unused);
+                }
+                assertThat(Memory.getLong(end)).isEqualTo(77);
             }
-            assertThat(Memory.getLong(target.address() + 8L * COUNT)).isEqualTo(77);
-            Memory.putInt(target.address() + 4L * COUNT, 78);
-            BitUnpacking.unpack(packed.address(), bits, base, COUNT, target.address(), 4);
-            for (int i = 0; i < COUNT; i++) {
-                assertThat(Memory.getInt(target.address() + 4L * i))
-                        .isEqualTo((int) (base + codes[i]));
-            }
-            assertThat(Memory.getInt(target.address() + 4L * COUNT)).isEqualTo(78);
         }
     }
 

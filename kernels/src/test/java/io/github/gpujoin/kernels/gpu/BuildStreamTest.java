@@ -30,6 +30,7 @@ class BuildStreamTest {
 
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(1);
     private static final DimensionSpec FIXED = side(ColumnType.INT32, ColumnType.INT64);
+    private static final DimensionSpec NARROW = side(ColumnType.INT8, ColumnType.INT16);
 
     private final RefusingDriver driver = new RefusingDriver();
     private DeviceLease lease;
@@ -77,6 +78,8 @@ class BuildStreamTest {
         for (int c = 0; c < row.length; c++) {
             row[c] =
                     switch (schema.column(c).type()) {
+                        case INT8 -> (byte) random.nextInt();
+                        case INT16 -> (short) random.nextInt();
                         case INT32 -> random.nextInt();
                         case INT64 -> random.nextLong();
                         default -> "text " + random.nextInt();
@@ -106,17 +109,18 @@ class BuildStreamTest {
         long run = stream.runs().get(row / layout.runRows());
         int width = layout.widthBytes(column);
         long at = run + layout.offset(column) + (long) width * (row % layout.runRows());
-        return width == Long.BYTES ? Memory.getLong(at) : Memory.getInt(at);
+        return Memory.getInteger(null, at, width);
     }
 
     @ParameterizedTest(name = "seed {0}")
     @ValueSource(longs = {1, 2, 3})
     void shouldCopyEveryColumnToTheDevice(long seed) {
-        BuildStream stream = stream(FIXED);
+        DimensionSpec side = seed % 2 == 0 ? NARROW : FIXED;
+        BuildStream stream = stream(side);
         try {
             Random random = new Random(seed);
             int rows = 4 * stream.runLayout().runRows() + random.nextInt(5000);
-            List<Object[]> expected = appendChunks(stream, FIXED.schema(), random, rows);
+            List<Object[]> expected = appendChunks(stream, side.schema(), random, rows);
             stream.flush();
             assertThat(stream.rowCount()).isEqualTo(expected.size());
             for (int row = 0; row < expected.size(); row++) {

@@ -90,6 +90,22 @@ class PackedResultsTest {
         assertThat(column.base()).isEqualTo(isWhole ? 0 : least);
     }
 
+    @ParameterizedTest(name = "{0} in {1} to {2}: {3} bits from {4} on")
+    @CsvSource({
+        "INT8, -3, 4, 3, -3",
+        "INT8, -128, 127, 8, -128",
+        "INT16, 0, 32767, 15, 0",
+        "INT16, -9223372036854775808, 9223372036854775807, 16, -32768"
+    })
+    void shouldAlwaysPackNarrowValues(
+            ColumnType type, long least, long greatest, int bits, long base) {
+        DimensionSpec side = dimension(JoinKind.INNER, Column.of("p", type));
+        ResultColumn column = packed(side, new PayloadRange(least, greatest)).column(0, 0);
+        assertThat(column.isPacked()).isTrue();
+        assertThat(column.bits()).isEqualTo(bits);
+        assertThat(column.base()).isEqualTo(base);
+    }
+
     @Test
     void shouldEncodeTheZeroOfAMissingMatch() {
         DimensionSpec side = dimension(JoinKind.LEFT, Column.of("p", ColumnType.INT64));
@@ -153,6 +169,8 @@ class PackedResultsTest {
         for (int d = 0; d <= random.nextInt(3); d++) {
             List<Column> payloads =
                     Stream.of(
+                                    Column.of("code", ColumnType.INT8),
+                                    Column.of("date", ColumnType.INT16),
                                     Column.of("narrow", ColumnType.INT32),
                                     Column.of("wide", ColumnType.INT64),
                                     Column.of("constant", ColumnType.INT64),
@@ -197,6 +215,10 @@ class PackedResultsTest {
                                         Map.of(
                                                 "key",
                                                 (long) key,
+                                                "code",
+                                                random.nextInt() >>> 32 - Math.min(narrowBits, 9),
+                                                "date",
+                                                base + (random.nextInt() >>> 32 - narrowBits),
                                                 "narrow",
                                                 (int) base + (random.nextInt() >>> 32 - narrowBits),
                                                 "wide",

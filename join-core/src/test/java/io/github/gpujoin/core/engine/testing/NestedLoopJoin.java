@@ -140,7 +140,7 @@ public final class NestedLoopJoin {
         for (int column : side.payloadColumns()) {
             bits.add(
                     switch (chunk.schema().column(column).type()) {
-                        case INT32, INT64 -> chunk.getLong(column, row);
+                        case INT8, INT16, INT32, INT64 -> chunk.getLong(column, row);
                         case FLOAT32 ->
                                 (long)
                                         Float.floatToRawIntBits(

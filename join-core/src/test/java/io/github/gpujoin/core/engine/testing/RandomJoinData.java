@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -19,8 +20,8 @@ import java.util.Set;
 
 /**
  * A random star join and its data, reproducible from a seed. It has one to four dimensions of any
- * kind; keys of both widths; duplicate, missing, negative, extreme, sparse and null keys; one key
- * in all rows; empty tables, empty chunks and chunks of one row; fixed-width payloads and
+ * kind; keys of all widths; duplicate, missing, negative, extreme, sparse and null keys; one key in
+ * all rows; empty tables, empty chunks and chunks of one row; fixed-width payloads and
  * variable-width ones with nulls; optionally filters and an aggregation.
  */
 public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk> probes) {
@@ -44,9 +45,14 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         Integer.MIN_VALUE - 1L,
         Integer.MIN_VALUE,
         -(1L << 32),
+        Short.MIN_VALUE,
+        Byte.MIN_VALUE,
         -1,
         0,
         1,
+        Byte.MAX_VALUE,
+        Byte.MAX_VALUE + 1L,
+        Short.MAX_VALUE + 1L,
         Integer.MAX_VALUE,
         Integer.MAX_VALUE + 1L,
         1L << 32,
@@ -55,7 +61,13 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
     };
 
     private static final List<ColumnType> FIXED =
-            List.of(ColumnType.INT32, ColumnType.INT64, ColumnType.FLOAT32, ColumnType.FLOAT64);
+            Arrays.stream(ColumnType.values()).filter(ColumnType::isFixedWidth).toList();
+
+    private static final List<ColumnType> INTEGERS =
+            FIXED.stream().filter(ColumnType::isInteger).toList();
+
+    /** Of more distinct keys, too many would be equal after truncation to INT8. */
+    private static final int MAX_INT8_KEYS = 100;
 
     /** Returns data of tens of rows for each input, small enough for {@link NestedLoopJoin}. */
     public static RandomJoinData small(long seed) {
@@ -120,10 +132,10 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             int count = 1 + random.nextInt(4);
             for (int d = 0; d < count; d++) {
                 keys.add(keys(Keys.values()[random.nextInt(Keys.values().length)]));
-                factColumns.add(Column.of("fact_key_" + d, keyType()));
+                factColumns.add(Column.of("fact_key_" + d, keyType(d)));
             }
             factColumns.add(Column.of("measure", ColumnType.INT64));
-            factColumns.add(Column.of("few_values", ColumnType.INT32));
+            factColumns.add(Column.of("few_values", oneOf(INTEGERS)));
             if (random.nextBoolean()) {
                 factColumns.add(Column.nullable("note", ColumnType.STRING));
             }
@@ -154,24 +166,30 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         private DimensionSpec dimension(int d) {
             List<Column> columns = new ArrayList<>();
             for (int i = random.nextInt(6); i > 0; i--) {
-                columns.add(Column.of("fixed_" + i, FIXED.get(random.nextInt(FIXED.size()))));
+                columns.add(Column.of("fixed_" + i, oneOf(FIXED)));
             }
             for (int i = random.nextInt(3); i > 0; i--) {
                 ColumnType type = ColumnType.values()[random.nextInt(ColumnType.values().length)];
                 columns.add(Column.nullable("variable_width_" + i, type));
             }
             if (random.nextBoolean()) {
-                columns.add(Column.of("few_values", ColumnType.INT32));
+                columns.add(Column.of("few_values", oneOf(INTEGERS)));
             }
             int keyColumn = random.nextInt(columns.size() + 1);
-            columns.add(keyColumn, Column.of("key", keyType()));
+            columns.add(keyColumn, Column.of("key", keyType(d)));
             JoinKind kind =
                     random.nextBoolean() ? JoinKind.INNER : kinds.get(random.nextInt(kinds.size()));
             return new DimensionSpec("dimension-" + d, ChunkSchema.of(columns), keyColumn, d, kind);
         }
 
-        private ColumnType keyType() {
-            return random.nextBoolean() ? ColumnType.INT32 : ColumnType.INT64;
+        private ColumnType keyType(int d) {
+            ColumnType type = oneOf(INTEGERS);
+            boolean isTooNarrow = type == ColumnType.INT8 && keys.get(d).length > MAX_INT8_KEYS;
+            return isTooNarrow ? ColumnType.INT16 : type;
+        }
+
+        private <T> T oneOf(List<T> values) {
+            return values.get(random.nextInt(values.size()));
         }
 
         private long[] keys(Keys pattern) {
@@ -214,8 +232,13 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
         }
 
         /** Truncates a key that does not fit; it must not match the whole key. */
-        private static Object key(ColumnType type, long key) {
-            return type == ColumnType.INT32 ? (Object) (int) key : (Object) key;
+        private static Number key(ColumnType type, long key) {
+            return switch (type) {
+                case INT8 -> (byte) key;
+                case INT16 -> (short) key;
+                case INT32 -> (int) key;
+                default -> key;
+            };
         }
 
         private Object[] randomRow(ChunkSchema schema) {
@@ -226,14 +249,17 @@ public record RandomJoinData(JoinSpec spec, List<BuildChunk> builds, List<Chunk>
             if (column.nullable() && random.nextInt(4) == 0) {
                 return null;
             }
+            if (column.name().equals("few_values")) {
+                return key(column.type(), random.nextInt(-2, 3));
+            }
+            if (column.name().equals(NULL_KEYS)) {
+                // each bit in a quarter of the rows, also of dimensions that are not
+                return random.nextInt() & random.nextInt();
+            }
             return switch (column.type()) {
-                case INT32 ->
-                        switch (column.name()) {
-                            case "few_values" -> random.nextInt(-2, 3);
-                            // each bit in a quarter of the rows, also of dimensions that are not
-                            case NULL_KEYS -> random.nextInt() & random.nextInt();
-                            default -> random.nextInt();
-                        };
+                case INT8 -> (byte) random.nextInt();
+                case INT16 -> (short) random.nextInt();
+                case INT32 -> random.nextInt();
                 case INT64 -> random.nextLong();
                 case FLOAT32 -> random.nextFloat();
                 case FLOAT64 -> random.nextGaussian();

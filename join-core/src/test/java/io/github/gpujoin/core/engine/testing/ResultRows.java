@@ -29,8 +29,7 @@ public final class ResultRows {
         for (int d = 0; d < spec.dimensions().size(); d++) {
             List<Long> bits = new ArrayList<>();
             for (int i = 0; i < batch.layout().payloadCount(d); i++) {
-                boolean narrow = batch.layout().payloadWidth(d, i) == 4;
-                bits.add(narrow ? batch.getInt(d, i, row) : batch.getLong(d, i, row));
+                bits.add(batch.getInteger(d, i, row));
             }
             boolean carries = spec.dimensions().get(d).hasVariableWidthPayload();
             byte[] variableWidth = carries ? batch.variableWidth(d, row) : null;

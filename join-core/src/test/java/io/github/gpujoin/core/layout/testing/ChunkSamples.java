@@ -44,7 +44,16 @@ public final class ChunkSamples {
                             Column.of("key", ColumnType.INT32),
                             Column.nullable("weight", ColumnType.FLOAT64),
                             Column.of("measure", ColumnType.INT64),
-                            Column.of("raw", ColumnType.BYTES)));
+                            Column.of("raw", ColumnType.BYTES)),
+                    ChunkSchema.of(
+                            Column.of("b", ColumnType.INT8),
+                            Column.of("s", ColumnType.INT16),
+                            Column.of("l", ColumnType.INT64)),
+                    ChunkSchema.of(
+                            Column.nullable("nb", ColumnType.INT8),
+                            Column.of("s", ColumnType.INT16),
+                            Column.nullable("ns", ColumnType.INT16),
+                            Column.of("b", ColumnType.INT8)));
 
     private ChunkSamples() {}
 
@@ -71,6 +80,8 @@ public final class ChunkSamples {
             return null;
         }
         return switch (column.type()) {
+            case INT8 -> (byte) random.nextInt();
+            case INT16 -> (short) random.nextInt();
             case INT32 -> random.nextInt();
             case INT64 -> random.nextLong();
             case FLOAT32 -> (float) random.nextGaussian();
@@ -95,6 +106,8 @@ public final class ChunkSamples {
 
     private static Object value(RowView row, int column) {
         return switch (row.schema().column(column).type()) {
+            case INT8 -> (byte) row.getInt(column);
+            case INT16 -> (short) row.getInt(column);
             case INT32 -> row.getInt(column);
             case INT64 -> row.getLong(column);
             case FLOAT32 -> (float) row.getDouble(column);

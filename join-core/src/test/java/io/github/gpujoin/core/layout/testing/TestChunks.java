@@ -9,7 +9,10 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.util.List;
 
-/** Chunks from rows of boxed values, one per column of the schema; null where nullable. */
+/**
+ * Chunks from rows of boxed values, one per column of the schema; null where nullable. Integers of
+ * any width are truncated to the width of their column.
+ */
 public final class TestChunks {
 
     private TestChunks() {}
@@ -41,7 +44,9 @@ public final class TestChunks {
 
     private static void putFixed(ChunkBuilder builder, int column, ColumnType type, Object value) {
         switch (type) {
-            case INT32 -> builder.putInt(column, (Integer) value);
+            case INT8 -> builder.putByte(column, ((Number) value).byteValue());
+            case INT16 -> builder.putShort(column, ((Number) value).shortValue());
+            case INT32 -> builder.putInt(column, ((Number) value).intValue());
             case INT64 -> builder.putLong(column, ((Number) value).longValue());
             case FLOAT32 -> builder.putFloat(column, (Float) value);
             case FLOAT64 -> builder.putDouble(column, (Double) value);
@@ -55,7 +60,9 @@ public final class TestChunks {
             return;
         }
         switch (type) {
-            case INT32 -> builder.addInt((Integer) value);
+            case INT8 -> builder.addByte(((Number) value).byteValue());
+            case INT16 -> builder.addShort(((Number) value).shortValue());
+            case INT32 -> builder.addInt(((Number) value).intValue());
             case INT64 -> builder.addLong(((Number) value).longValue());
             case FLOAT32 -> builder.addInt(Float.floatToRawIntBits((Float) value));
             case FLOAT64 -> builder.addLong(Double.doubleToRawLongBits((Double) value));
