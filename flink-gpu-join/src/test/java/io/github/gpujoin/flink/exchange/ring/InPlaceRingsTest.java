@@ -4,6 +4,9 @@ package io.github.gpujoin.flink.exchange.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.EncodedChunk;
+import io.github.gpujoin.core.encoding.PlannedChunks;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
@@ -32,6 +35,25 @@ class InPlaceRingsTest extends OpenRings {
         received.get(0).release();
         await(() -> sender.occupiedSlots() == 0);
         assertThat(receiver.payloadBytesCopied()).isEqualTo(2L * received.get(2).lengthBytes());
+    }
+
+    @Test
+    void shouldLeaveEncodedFactsInTheirSlots() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender sender = sender("shm", 0, 0);
+        Chunk facts = RingFixture.chunk(0, 7);
+        Chunk encoded = ChunkDecoder.open(facts.schema(), PlannedChunks.encode(facts));
+
+        Chunk ticket = sender.send(encoded);
+        Chunk chunk = receiver.received(ticket, PayloadAccess.IN_PLACE, () -> false);
+
+        assertThat(chunk).isInstanceOf(EncodedChunk.class).isEqualTo(encoded);
+        assertThat(chunk.slot().isVerified()).as("columns are located, so all is there").isTrue();
+        assertThat(RingFixture.number(chunk)).isEqualTo(7);
+        assertThat(sender.lastSentBytes()).isEqualTo(encoded.lengthBytes());
+        assertThat(receiver.payloadBytesCopied()).isZero();
+        chunk.release();
+        await(() -> sender.occupiedSlots() == 0);
     }
 
     @Test
