@@ -3,6 +3,7 @@
 package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.encoding.EncodingBench;
+import io.github.gpujoin.benchmarks.encoding.QueryBytes;
 import io.github.gpujoin.benchmarks.encoding.TableBytes;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
@@ -11,6 +12,8 @@ import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
+import io.github.gpujoin.examples.query.Queries;
+import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -33,7 +36,8 @@ import picocli.CommandLine.Spec;
             "Compares chunks with encoded columns with plain ones.",
             "plain-ROWS and encoded-ROWS check, decode and probe the same facts, received as bytes,"
                     + " against ROWS build rows. With --data, it also reports the bytes of every"
-                    + " fixed-width column of the tables."
+                    + " fixed-width column of the tables, and those of jobs of SSB queries: in"
+                    + " Flink's channels, in rings and in the build log."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
@@ -67,6 +71,9 @@ final class EncodingCommand implements Callable<Integer> {
     @Option(names = "--scale-factor", description = "Scale factor of generated tables.")
     private double scaleFactor = 0.1;
 
+    @Option(names = "--queries", split = ",", description = "SSB queries whose jobs are measured.")
+    private List<String> queries = List.of("1.1", "2.1", "4.1");
+
     @Option(
             names = "--json",
             converter = OutputFile.class,
@@ -80,6 +87,9 @@ final class EncodingCommand implements Callable<Integer> {
         PrintWriter err = spec.commandLine().getErr();
         if (data != null) {
             reportBytes(data, out, err);
+            if (tables == Benchmark.SSB) {
+                reportQueries(data, out, err);
+            }
         }
         List<ContenderResult> results =
                 EncodingBench.probe(buildRows, probeRows, threads, rounds, err::println);
@@ -126,6 +136,29 @@ final class EncodingCommand implements Callable<Integer> {
         out.flush();
     }
 
+    private void reportQueries(Path directory, PrintWriter out, PrintWriter err) throws Exception {
+        String format = "%-10s %-10s %12s %12s %7s%n";
+        out.printf(format, "query", "way", "plain", "encoded", "ratio");
+        for (String name : queries) {
+            err.println("measuring the jobs of query " + name);
+            err.flush();
+            for (Query query : Queries.named(name)) {
+                for (QueryBytes bytes : QueryBytes.of(query, directory, threads)) {
+                    out.printf(
+                            Locale.ROOT,
+                            "%-10s %-10s %12d %12d %7.2f%n",
+                            bytes.query(),
+                            bytes.way(),
+                            bytes.plain(),
+                            bytes.encoded(),
+                            bytes.ratio());
+                }
+            }
+        }
+        out.println();
+        out.flush();
+    }
+
     private void check() {
         for (int rows : buildRows) {
             require(
@@ -137,6 +170,10 @@ final class EncodingCommand implements Callable<Integer> {
         require(
                 threads >= 1 && threads <= MAX_THREADS,
                 "--threads must be 1 to " + MAX_THREADS + ": " + threads);
+        List<String> known = Queries.of(Benchmark.SSB).stream().map(Query::name).toList();
+        for (String name : queries) {
+            require(known.contains(name), "--queries must be among " + known + ": " + name);
+        }
         require(scaleFactor > 0, "--scale-factor must be positive: " + scaleFactor);
     }
 

@@ -108,6 +108,7 @@ class BenchITCase {
                         "--probe-rows=100000",
                         "--rounds=1",
                         "--scale-factor=0.001",
+                        "--queries=1.1",
                         "--data=" + folder);
         assertThat(exit).as(err.toString()).isZero();
         List<Matcher> results =
@@ -117,7 +118,10 @@ class BenchITCase {
                 .containsExactly("plain-20000", "encoded-20000");
         assertThat(results.get(0).group(3)).isEqualTo(results.get(1).group(3));
         assertThat(out.toString())
-                .containsPattern("lineorder  lo_orderkey +6\\d{3} +\\d+ +\\d+ +2\\d\\.");
+                .containsPattern("lineorder  lo_orderkey +6\\d{3} +\\d+ +\\d+ +2\\d\\.")
+                .containsPattern("q1\\.1 +channels +\\d+ +\\d+ +\\d")
+                .containsPattern("q1\\.1 +rings +\\d+ +\\d+ +\\d")
+                .containsPattern("q1\\.1 +log +\\d+ +\\d+ +\\d");
     }
 
     @Test

@@ -12,6 +12,8 @@ import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.cpu.CpuJoinEngine;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
@@ -27,6 +30,8 @@ import java.util.function.Supplier;
  * already. The rate is over receiving and probing.
  */
 final class ReceivingContender implements Contender {
+
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final String name;
     private final Tuples tuples;
@@ -69,12 +74,16 @@ final class ReceivingContender implements Contender {
                             ? ChunkDecoder.open(TupleSchemas.PROBE, received.get(claimed))
                             : null;
                 };
+        LongAdder cpuNs = new LongAdder();
         List<Callable<JoinAnswer>> shares = new ArrayList<>();
         for (int thread = 0; thread < threads; thread++) {
             shares.add(
                     () -> {
+                        long startNs = THREADS.getCurrentThreadCpuTime();
                         try (CpuJoinEngine fork = engine.fork()) {
                             return EngineContender.probe(fork, source);
+                        } finally {
+                            cpuNs.add(THREADS.getCurrentThreadCpuTime() - startNs);
                         }
                     });
         }
@@ -92,6 +101,8 @@ final class ReceivingContender implements Contender {
                 Map.of(
                         "build_rows",
                         tuples.buildRows(),
+                        "cpu_ps_a_fact",
+                        1000 * cpuNs.sum() / Tuples.rowCount(tuples.probe()),
                         "received_bytes",
                         received.stream().mapToLong(bytes -> bytes.length).sum()));
     }

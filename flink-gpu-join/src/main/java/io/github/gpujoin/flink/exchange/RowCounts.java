@@ -99,7 +99,16 @@ public final class RowCounts {
      * @param sent the record in Flink's channel: the chunk or its ticket
      */
     public void emitted(Chunk chunk, Chunk sent) {
+        emitted(chunk, sent, chunk.lengthBytes());
+    }
+
+    /**
+     * Does the same for a chunk whose columns were encoded for its ring.
+     *
+     * @param lengthBytes of the chunk in the ring
+     */
+    public void emitted(Chunk chunk, Chunk sent, int lengthBytes) {
         emitted(chunk);
-        taskBytesOut.inc(chunk.lengthBytes() - sent.lengthBytes());
+        taskBytesOut.inc(lengthBytes - sent.lengthBytes());
     }
 }

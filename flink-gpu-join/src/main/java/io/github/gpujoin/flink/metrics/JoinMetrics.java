@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.engine.EngineStatus;
 import io.github.gpujoin.flink.metrics.StageTimes.Stage;
+import io.github.gpujoin.flink.state.LogBytes;
 import io.github.gpujoin.flink.state.ProbeLog;
 import io.github.gpujoin.hybrid.MemoryTier;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -118,6 +119,10 @@ public final class JoinMetrics {
                 gauge(side, "bytes", () -> counts.build().bytes(dimension));
             }
         }
+    }
+
+    public void logged(LogBytes bytes) {
+        bytes.register(group);
     }
 
     public void results(JoinEngine engine, ProbeLog waiting) {

@@ -171,6 +171,7 @@ public final class ReplicaOperator extends AbstractStreamOperator<Chunk>
         super.open();
         rows = new RowCounts(this);
         output = new RowCountingOutput<>(output, rows);
+        log.bytes().register(getMetricGroup().addGroup("gpuJoin"));
         for (StreamEdge input : config.getInPhysicalEdges(getUserCodeClassloader())) {
             requireAligned(input);
         }

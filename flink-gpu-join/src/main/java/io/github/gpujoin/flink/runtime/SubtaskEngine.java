@@ -52,6 +52,7 @@ final class SubtaskEngine implements AutoCloseable {
         metrics.rows(
                 counts, subtask.spec().dimensions().stream().map(DimensionSpec::name).toList());
         metrics.results(opened.engine(), state.probeLog());
+        metrics.logged(state.buildLog().bytes());
     }
 
     static SubtaskEngine open(

@@ -38,6 +38,7 @@ public final class BuildLog {
     private final JoinSpec spec;
     private final PartitionLog partitioned;
     private final ValueState<Boolean> complete;
+    private final LogBytes bytes = new LogBytes();
     private boolean rewritesHeld;
 
     /** Of joins without a replica log, and of snapshots of releases up to 0.1.0. */
@@ -62,7 +63,12 @@ public final class BuildLog {
         this.copies = copies;
         this.partitioned =
                 new PartitionLog(
-                        context.getKeyedStateStore(), PARTITIONED, spec, keys, setCurrentKey);
+                        context.getKeyedStateStore(),
+                        PARTITIONED,
+                        spec,
+                        keys,
+                        bytes,
+                        setCurrentKey);
         this.complete =
                 context.getKeyedStateStore()
                         .getState(new ValueStateDescriptor<>(COMPLETE, BooleanSerializer.INSTANCE));
@@ -100,6 +106,11 @@ public final class BuildLog {
             }
             return get(partition, next++);
         }
+    }
+
+    /** Returns the bytes of the partitioned dimension's chunks that this attempt appended. */
+    public LogBytes bytes() {
+        return bytes;
     }
 
     /** A reader of the partitioned dimension's chunks; no chunk may be appended afterwards. */

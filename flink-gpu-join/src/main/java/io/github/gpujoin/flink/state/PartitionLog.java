@@ -32,6 +32,7 @@ final class PartitionLog {
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog chunks;
     private final BuildLogSizes sizes;
+    private final LogBytes bytes;
 
     /**
      * Live rows of a partition when its log was last rewritten; none before, and after a restore.
@@ -40,6 +41,7 @@ final class PartitionLog {
 
     /**
      * @param name of the log's state
+     * @param bytes counts the chunks that are appended
      * @param setCurrentKey of the operator that owns the keyed state
      */
     PartitionLog(
@@ -47,9 +49,11 @@ final class PartitionLog {
             String name,
             JoinSpec spec,
             PartitionKeys keys,
+            LogBytes bytes,
             IntConsumer setCurrentKey) {
         this.spec = spec;
         this.keys = keys;
+        this.bytes = bytes;
         this.setCurrentKey = setCurrentKey;
         this.chunks = new KeyedChunkLog(store, name);
         this.sizes = new BuildLogSizes(store, name + "-size", keys, setCurrentKey);
@@ -57,7 +61,9 @@ final class PartitionLog {
 
     void append(int partition, Chunk chunk) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
-        chunks.append(encoder.encode(chunk));
+        byte[] encoded = encoder.encode(chunk);
+        chunks.append(encoded);
+        bytes.add(chunk, encoded);
         sizes.add(partition, chunk);
     }
 

@@ -65,6 +65,8 @@ public final class ReplicaLog {
     /** The log of all dimensions without a changelog, then one for each of {@link #changelogs}. */
     private final List<PartitionLog> logs = new ArrayList<>();
 
+    private final LogBytes bytes = new LogBytes();
+
     // The next chunk of the replay.
     private final Iterator<Integer> partitions;
     private int replayPartition;
@@ -93,11 +95,11 @@ public final class ReplicaLog {
                         new ValueStateDescriptor<>(NAME + "-complete", BooleanSerializer.INSTANCE));
         this.measured = measured;
         this.measuredSizes = new BuildLogSizes(store, "replica-measured-size", keys, setCurrentKey);
-        logs.add(new PartitionLog(store, NAME, spec, keys, setCurrentKey));
+        logs.add(new PartitionLog(store, NAME, spec, keys, bytes, setCurrentKey));
         for (int d = 0; d < spec.dimensions().size(); d++) {
             if (spec.dimensions().get(d).isChangelog()) {
                 changelogs.add(d);
-                logs.add(new PartitionLog(store, NAME + "-" + d, spec, keys, setCurrentKey));
+                logs.add(new PartitionLog(store, NAME + "-" + d, spec, keys, bytes, setCurrentKey));
             }
         }
         this.partitions = keys.ownPartitions().iterator();
@@ -172,6 +174,11 @@ public final class ReplicaLog {
     /** Index of a dimension's log in {@link #logs}. */
     private int logOf(int dimension) {
         return changelogs.indexOf(dimension) + 1;
+    }
+
+    /** Returns the bytes of the chunks that this attempt appended. */
+    public LogBytes bytes() {
+        return bytes;
     }
 
     /** Bytes of the measured dimension's rows in the subtask's own partitions. */

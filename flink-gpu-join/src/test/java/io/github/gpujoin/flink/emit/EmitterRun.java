@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.emit;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.PlannedChunks;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -69,7 +71,7 @@ final class EmitterRun {
     }
 
     /**
-     * All elements emitted; batches are emitted in random parts.
+     * All elements emitted; batches are emitted in random parts. Some facts are encoded.
      *
      * @param builds chunks of each dimension
      */
@@ -84,7 +86,7 @@ final class EmitterRun {
         try (JoinEngine engine = engine(spec, builds);
                 ResultEmitter<OUT> emitter = factory.create(CONTEXT)) {
             for (Chunk chunk : facts) {
-                engine.submitProbe(chunk, 0);
+                engine.submitProbe(random.nextBoolean() ? chunk : encoded(chunk), 0);
                 ResultBatch batch;
                 while ((batch = engine.poll()) != null) {
                     emitInParts(emitter, batch, 0, batch.rowCount(), output, random);
@@ -97,6 +99,10 @@ final class EmitterRun {
             emitter.flush(output);
         }
         return output.elements;
+    }
+
+    private static Chunk encoded(Chunk chunk) {
+        return ChunkDecoder.open(chunk.schema(), PlannedChunks.encode(chunk).clone());
     }
 
     private static JoinEngine engine(JoinSpec spec, List<List<Chunk>> builds) throws Exception {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
+import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -111,7 +112,23 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
 
         assertThat(written).hasSizeLessThan(chunk.lengthBytes() / 50);
         assertThat(read).isEqualTo(chunk);
+        assertThat(written(serializer(ChunkTypeInfo.of(KEYS)), read))
+                .as("build rows are decoded")
+                .hasSize(4 + chunk.lengthBytes());
         assertThat(encoding.duplicate()).isNotSameAs(encoding).isEqualTo(encoding);
+    }
+
+    @Test
+    void shouldLeaveFactsEncoded() throws IOException {
+        Chunk chunk = chunkOfKeys(5000, ChunkDescriptor.FACTS);
+        byte[] written = written(serializer(ChunkTypeInfo.of(KEYS).withEncoding(true)), chunk);
+        TypeSerializer<Chunk> plain = serializer(ChunkTypeInfo.of(KEYS));
+
+        Chunk read = plain.deserialize(new DataInputDeserializer(written));
+
+        assertThat(read).isInstanceOf(EncodedChunk.class);
+        assertThat(written(plain, read)).isEqualTo(written);
+        assertThat(read.withPartition(chunk.partition())).isEqualTo(chunk);
     }
 
     @Test

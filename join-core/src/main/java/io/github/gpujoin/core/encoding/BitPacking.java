@@ -15,9 +15,6 @@ final class BitPacking {
     /** Widest code: 8 bytes at the byte of its first bit contain all of it. */
     static final int MAX_BITS = 56;
 
-    /** Widest codes of which 8 bytes at the byte of the first bit contain two. */
-    private static final int MAX_PAIR_BITS = 28;
-
     private BitPacking() {}
 
     /** Returns the bits of the largest code, an unsigned number; 0 for the code 0. */
@@ -75,49 +72,32 @@ final class BitPacking {
             long addend,
             byte[] into,
             long to) {
-        if (bits > MAX_PAIR_BITS) {
-            unpackEach(base, at, bits, first, count, addend, into, to);
+        if (bits == 0) {
+            fill(addend, count, into, to);
             return;
         }
-        int pairs = bits == 0 ? 0 : count >>> 1;
-        unpackPairs(base, at, bits, first, pairs, addend, into, to);
-        for (int i = 2 * pairs; i < count; i++) {
+        // Every eighth code starts at the same bit of a byte, which spares each code its own shift.
+        long mask = -1L >>> (Long.SIZE - bits);
+        int eighths = count >>> 3;
+        for (int lane = 0; lane < 8; lane++) {
+            long bit = (long) (first + lane) * bits;
+            long from = at + (bit >>> 3);
+            int shift = (int) (bit & 7);
+            long target = to + 8L * lane;
+            for (int i = 0; i < eighths; i++, from += bits) {
+                long code = Memory.getLong(base, from) >>> shift & mask;
+                Memory.putLong(into, target + 64L * i, code + addend);
+            }
+        }
+        for (int i = 8 * eighths; i < count; i++) {
             Memory.putLong(into, to + 8L * i, get(base, at, bits, first + i) + addend);
         }
     }
 
-    private static void unpackEach(
-            byte[] base,
-            long at,
-            int bits,
-            int first,
-            int count,
-            long addend,
-            byte[] into,
-            long to) {
-        long mask = -1L >>> (Long.SIZE - bits);
-        long bit = (long) first * bits;
-        for (int i = 0; i < count; i++, bit += bits) {
-            long code = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
-            Memory.putLong(into, to + 8L * i, code + addend);
-        }
-    }
-
-    private static void unpackPairs(
-            byte[] base,
-            long at,
-            int bits,
-            int first,
-            int pairs,
-            long addend,
-            byte[] into,
-            long to) {
-        long mask = -1L >>> (Long.SIZE - bits);
-        long bit = (long) first * bits;
-        for (int i = 0; i < pairs; i++, bit += 2 * bits) {
-            long pair = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7);
-            Memory.putLong(into, to + 16L * i, (pair & mask) + addend);
-            Memory.putLong(into, to + 16L * i + 8, (pair >>> bits & mask) + addend);
+    /** Codes of no bits have no section that could be read. */
+    private static void fill(long value, int count, byte @Nullable [] into, long to) {
+        for (int i = 0; i < count; i++) {
+            Memory.putLong(into, to + 8L * i, value);
         }
     }
 
@@ -188,7 +168,11 @@ final class BitPacking {
             int count,
             long addend,
             long target) {
-        long mask = bits == 0 ? 0 : -1L >>> (Long.SIZE - bits);
+        if (bits == 0) {
+            fill(addend, count, null, target);
+            return;
+        }
+        long mask = -1L >>> (Long.SIZE - bits);
         for (int i = 0; i < count; i++) {
             long bit = (long) Memory.getInt(rows + 4L * i) * bits;
             long code = Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;

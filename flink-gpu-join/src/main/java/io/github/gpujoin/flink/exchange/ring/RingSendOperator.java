@@ -50,6 +50,7 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     private transient TimerGauge backPressured;
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;
+    private transient Counter bytesThroughRings;
     private final transient StreamRecord<Chunk> element = new StreamRecord<>(null);
 
     RingSendOperator(
@@ -84,6 +85,7 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
                         .getHardBackPressuredTimePerSecond();
         chunksThroughRings = getMetricGroup().counter("chunksThroughRings");
         chunksInline = getMetricGroup().counter("chunksInline");
+        bytesThroughRings = getMetricGroup().counter("bytesThroughRings");
         if (options.usesRings()) {
             rings =
                     new RingSender(
@@ -122,10 +124,16 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
         }
         Chunk chunk = record.getValue();
         Chunk sent = rings == null ? chunk : rings.send(chunk);
-        (sent == chunk ? chunksInline : chunksThroughRings).inc();
         output.collect(element.replace(sent));
         rows.received(chunk);
-        rows.emitted(chunk, sent);
+        if (sent == chunk) {
+            chunksInline.inc();
+            rows.emitted(chunk);
+        } else {
+            chunksThroughRings.inc();
+            bytesThroughRings.inc(rings.lastSentBytes());
+            rows.emitted(chunk, sent, rings.lastSentBytes());
+        }
     }
 
     /**

@@ -50,6 +50,7 @@ final class RingSender implements AutoCloseable {
     private final AddressLookup lookup;
     private final Configuration taskManager;
     private TimerGauge backPressured = new TimerGauge();
+    private int lastSentBytes;
 
     /**
      * Memory of the rings, or null. The agent's thread writes the field; {@link #close} reads it
@@ -141,7 +142,13 @@ final class RingSender implements AutoCloseable {
         if (sequence == WriterEnd.NOT_SENT) {
             return chunk;
         }
+        lastSentBytes = bytes.length;
         return tickets.write(chunk, bytes, sequence);
+    }
+
+    /** Returns the bytes of the last chunk that went through a ring, as they are in its slot. */
+    int lastSentBytes() {
+        return lastSentBytes;
     }
 
     /** Count of slots of connected rings that the join has not released. For any thread. */

@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
+import io.github.gpujoin.core.encoding.EncodedChunk;
+import io.github.gpujoin.core.encoding.PlannedChunks;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -49,6 +52,25 @@ class InPlaceRingsTest extends OpenRings {
         assertThat(receiver.hasRoom()).isTrue();
         await(() -> sender.occupiedSlots() == 0);
         assertThat(receiver.payloadBytesCopied()).isEqualTo(2L * received.get(2).lengthBytes());
+    }
+
+    @Test
+    void shouldLeaveEncodedFactsInTheirSlots() throws Exception {
+        RingReceiver receiver = receiver("shm", 0);
+        RingSender sender = sender("shm", 0, 0);
+        Chunk facts = RingFixture.chunk(0, 7);
+        Chunk encoded = ChunkDecoder.open(facts.schema(), PlannedChunks.encode(facts));
+
+        Chunk ticket = sender.send(encoded);
+        Chunk chunk = receiver.received(ticket, PayloadAccess.IN_PLACE, () -> false);
+
+        assertThat(chunk).isInstanceOf(EncodedChunk.class).isEqualTo(encoded);
+        assertThat(chunk.slot().isVerified()).as("columns are located, so all is there").isTrue();
+        assertThat(RingFixture.number(chunk)).isEqualTo(7);
+        assertThat(sender.lastSentBytes()).isEqualTo(encoded.lengthBytes());
+        assertThat(receiver.payloadBytesCopied()).isZero();
+        chunk.release();
+        await(() -> sender.occupiedSlots() == 0);
     }
 
     @Test
