@@ -41,8 +41,8 @@ package io.github.gpujoin.core.layout;
  *       partition of the row. Such a chunk is sent between tasks and never stored.
  *   <li>{@link #ENCODED}: the fixed-width columns are encoded. {@code
  *       io.github.gpujoin.core.encoding.EncodedColumnDescriptor} describes what follows the header;
- *       the variable-width section is the same. Such bytes are on a wire or in state; a {@link
- *       Chunk} has plain columns.
+ *       the variable-width section is the same. A {@link Chunk} of such bytes decodes its columns
+ *       for readers of plain ones.
  * </ul>
  */
 public final class ChunkDescriptor {

@@ -22,6 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@ExtendWith(RegionLeakExtension.class)
 class EncodedChunkTest {
 
     private static final int ROWS = 2500;
@@ -48,7 +49,12 @@ class EncodedChunkTest {
                     protected void released() {}
                 };
         region.close();
-        return ChunkDecoder.inSlot(schema, slot, bytes.length);
+        try {
+            return ChunkDecoder.inSlot(schema, slot, bytes.length);
+        } catch (ChunkFormatException e) {
+            slot.release();
+            throw e;
+        }
     }
 
     @ParameterizedTest
