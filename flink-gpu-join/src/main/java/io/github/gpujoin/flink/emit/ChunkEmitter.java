@@ -6,7 +6,6 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.emit.ColumnSource.Location;
 import io.github.gpujoin.flink.pack.ColumnGather;
@@ -177,21 +176,16 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
         }
     }
 
-    /** A dimension's key that the facts hold in the other width; the value fits, as it is equal. */
+    /** A dimension's key that the facts hold in another width; the value fits, as it is equal. */
     private void convert(FieldReader reader, int column, int row, int count) {
-        boolean widens = builder.schema().column(column).type() == ColumnType.INT64;
-        int width = widens ? 8 : 4;
+        int sourceWidth = reader.source().type().widthBytes();
+        int width = builder.schema().column(column).type().widthBytes();
         long target =
                 Memory.BYTES + builder.columnOffset(column) + (long) width * builder.rowCount();
         for (int i = 0; i < count; i++) {
             long at = reader.locate(row + i, probeRows[row + i]);
-            if (widens) {
-                int key = Memory.getInt(reader.base(), at);
-                Memory.putLong(builder.array(), target + 8L * i, key);
-            } else {
-                long key = Memory.getLong(reader.base(), at);
-                Memory.putInt(builder.array(), target + 4L * i, (int) key);
-            }
+            long key = Memory.getInteger(reader.base(), at, sourceWidth);
+            Memory.putInteger(builder.array(), target + (long) width * i, width, key);
         }
     }
 
@@ -217,19 +211,13 @@ final class ChunkEmitter implements ResultEmitter<Chunk> {
 
     /** Writes a fixed value as a variable-width one, in the width of the result's column. */
     private int carryFixed(FieldReader reader, long source, int at) {
-        ColumnType type = reader.kind().columnType();
-        int width = type.widthBytes();
+        int width = reader.kind().columnType().widthBytes();
         ensureScratch(at + Integer.BYTES + width);
         long target = Memory.BYTES + at + Integer.BYTES;
         Memory.putInt(scratch, Memory.BYTES + at, width);
-        boolean wide = reader.source().type().widthBytes() == Long.BYTES;
-        long value =
-                wide ? Memory.getLong(reader.base(), source) : Memory.getInt(reader.base(), source);
-        if (width == Long.BYTES) {
-            Memory.putLong(scratch, target, value);
-        } else {
-            Memory.putInt(scratch, target, (int) value);
-        }
+        int sourceWidth = reader.source().type().widthBytes();
+        long value = Memory.getInteger(reader.base(), source, sourceWidth);
+        Memory.putInteger(scratch, target, width, value);
         return at + Integer.BYTES + width;
     }
 

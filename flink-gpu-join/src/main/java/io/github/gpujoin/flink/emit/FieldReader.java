@@ -160,8 +160,7 @@ final class FieldReader {
     private Object fixed(long at) {
         // A dimension's key is read from the facts, where it may be narrower or wider.
         if (source.type().isInteger()) {
-            boolean narrow = source.type() == ColumnType.INT32;
-            return kind.ofInteger(narrow ? Memory.getInt(base, at) : Memory.getLong(base, at));
+            return kind.ofInteger(Memory.getInteger(base, at, source.type().widthBytes()));
         }
         return restore(at, source.type());
     }
@@ -181,7 +180,7 @@ final class FieldReader {
                 input.setBuffer(bytes(at, length), offset, length);
                 yield serializer.deserialize(input);
             }
-            default -> kind.ofInteger(Memory.getInt(base, at));
+            default -> kind.ofInteger(Memory.getInteger(base, at, length));
         };
     }
 

@@ -39,18 +39,15 @@ final class FieldWriter {
 
     /** Whether the field has the bits that a fixed column of its kind has. */
     boolean copiesBits() {
-        return target == Target.PRIMITIVE
-                && (kind == FieldKind.INT
-                        || kind == FieldKind.LONG
-                        || kind == FieldKind.FLOAT
-                        || kind == FieldKind.DOUBLE);
+        return target == Target.PRIMITIVE && kind != FieldKind.CHAR && kind != FieldKind.BOOLEAN;
     }
 
     void copyBits(Object instance, Object base, long at) {
-        if (kind == FieldKind.LONG || kind == FieldKind.DOUBLE) {
-            Memory.putLong(instance, offset, Memory.getLong(base, at));
-        } else {
-            Memory.putInt(instance, offset, Memory.getInt(base, at));
+        switch (kind) {
+            case LONG, DOUBLE -> Memory.putLong(instance, offset, Memory.getLong(base, at));
+            case SHORT -> Memory.putShort(instance, offset, Memory.getShort(base, at));
+            case BYTE -> Memory.putByte(instance, offset, Memory.getByte(base, at));
+            default -> Memory.putInt(instance, offset, Memory.getInt(base, at));
         }
     }
 

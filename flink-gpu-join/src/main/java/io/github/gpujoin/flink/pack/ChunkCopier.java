@@ -114,11 +114,7 @@ final class ChunkCopier {
     }
 
     private static void put(ColumnType type, byte[] array, int at, long key) {
-        if (type == ColumnType.INT64) {
-            Memory.putLong(array, Memory.BYTES + at, key);
-        } else {
-            Memory.putInt(array, Memory.BYTES + at, (int) key);
-        }
+        Memory.putInteger(array, Memory.BYTES + at, type.widthBytes(), key);
     }
 
     private void appendVariableWidth(Chunk chunk, int row, ChunkBuilder builder) {

@@ -5,7 +5,6 @@ package io.github.gpujoin.flink.pack;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.core.region.Memory;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +13,19 @@ import org.jspecify.annotations.Nullable;
 final class ChunkKeys {
 
     private final int column;
+    private final int widthBytes;
     private final ChunkCursor cursor;
+
+    /** Keys of 1 or 2 bytes of a chunk, widened to 4. */
+    private byte[] widened = new byte[0];
 
     /**
      * @param schema of the chunks
-     * @param column in them, INT32 or INT64
+     * @param column in them, of integers
      */
     ChunkKeys(ChunkSchema schema, int column) {
         this.column = column;
+        this.widthBytes = schema.column(column).type().widthBytes();
         this.cursor = new ChunkCursor(schema);
     }
 
@@ -33,9 +37,10 @@ final class ChunkKeys {
         int[] counts = partitioner.counts();
         int partitions = partitioner.groups().partitions();
         int[] table = partitioner.groups().table();
-        byte[] array = chunk.array();
-        long start = chunk.columnStart(column);
-        boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
+        boolean isWide = widthBytes == Long.BYTES;
+        boolean isNarrow = widthBytes < Integer.BYTES;
+        byte[] array = isNarrow ? widened(chunk) : chunk.array();
+        long start = isNarrow ? Memory.BYTES : chunk.columnStart(column);
         for (int row = 0; row < rowCount; row++) {
             long key = fixedKey(array, start, isWide, row);
             int partition = RowPartitioner.of(key, partitions);
@@ -46,7 +51,7 @@ final class ChunkKeys {
         partitioner.sort(rowCount);
     }
 
-    /** Sorts the selected rows. The row number replaces a null key. */
+    /** Sorts the selected rows. The row number, at the width of the column, replaces a null key. */
     void sort(Chunk chunk, RowSelection selection, RowPartitioner partitioner) {
         int count = selection.size();
         int[] rows = selection.rows();
@@ -56,15 +61,21 @@ final class ChunkKeys {
         int partitions = partitioner.groups().partitions();
         int[] table = partitioner.groups().table();
         boolean isFixed = chunk.schema().column(column).isFixed();
-        boolean isWide = chunk.schema().column(column).type() == ColumnType.INT64;
-        byte[] array = chunk.array();
-        long start = isFixed ? chunk.columnStart(column) : 0;
+        boolean isWide = widthBytes == Long.BYTES;
+        boolean isNarrow = isFixed && widthBytes < Integer.BYTES;
+        byte[] array = isNarrow ? widened(chunk) : chunk.array();
+        long start = isNarrow ? Memory.BYTES : isFixed ? chunk.columnStart(column) : 0;
+        int unusedBits = Long.SIZE - Byte.SIZE * widthBytes;
         for (int i = 0; i < count; i++) {
             int row = rows[i];
             long key;
             if (!isFixed) {
                 RowView at = cursor.at(chunk, row);
-                key = at.isNull(column) ? row : at.getLong(column);
+                // The receiver derives the partition from the stored, narrowed key.
+                key =
+                        at.isNull(column)
+                                ? (long) row << unusedBits >> unusedBits
+                                : at.getLong(column);
             } else {
                 key = fixedKey(array, start, isWide, row);
             }
@@ -74,6 +85,20 @@ final class ChunkKeys {
             counts[group + 1]++;
         }
         partitioner.sort(rows, count);
+    }
+
+    private byte[] widened(Chunk chunk) {
+        int rowCount = chunk.rowCount();
+        if (widened.length < Integer.BYTES * rowCount) {
+            widened = new byte[Integer.BYTES * rowCount];
+        }
+        byte @Nullable [] array = chunk.array();
+        long start = chunk.columnStart(column);
+        for (int row = 0; row < rowCount; row++) {
+            long key = Memory.getInteger(array, start + (long) widthBytes * row, widthBytes);
+            Memory.putInt(widened, Memory.BYTES + 4L * row, (int) key);
+        }
+        return widened;
     }
 
     /** The null check tells the compiler which of both memories it reads. */

@@ -91,7 +91,7 @@ public final class ChunkProjection implements Serializable {
      * @param columns names of the selected columns, in order
      * @param keys names of the join keys, a subset of {@code columns}
      * @throws IllegalArgumentException if the source lacks a column, or a key is not selected or
-     *     not INT32 or INT64
+     *     not an integer
      */
     public static ChunkProjection of(
             ChunkSchema source, List<String> columns, Collection<String> keys) {
@@ -101,7 +101,7 @@ public final class ChunkProjection implements Serializable {
             if (keys.contains(name)) {
                 if (!column.type().isInteger()) {
                     throw new IllegalArgumentException(
-                            "Unsupported type of a join key: column=%s. Use an INT32 or INT64 column."
+                            "Unsupported type of a join key: column=%s. Use an integer column."
                                     .formatted(column));
                 }
                 column = Column.of(name, column.type());

@@ -18,7 +18,7 @@ public final class ColumnGather {
     /**
      * Copies the values of {@code rows[from]} to {@code rows[from + count - 1]}.
      *
-     * @param widthBytes of a value, 4 or 8
+     * @param widthBytes of a value, 1, 2, 4 or 8
      * @param array a byte array, or null for native memory
      * @param source where the source column starts, for {@link Memory}
      * @param targetStart index in {@code target} where the first value goes
@@ -34,7 +34,9 @@ public final class ColumnGather {
             int targetStart) {
         Objects.requireNonNull(target);
         long at = Memory.BYTES + targetStart;
-        if (array == null && widthBytes == 8) {
+        if (widthBytes < 4) {
+            narrow(widthBytes, array, source, rows, from, count, target, at);
+        } else if (array == null && widthBytes == 8) {
             native8(source, rows, from, count, target, at);
         } else if (array == null) {
             native4(source, rows, from, count, target, at);
@@ -72,6 +74,35 @@ public final class ColumnGather {
             long source, int[] rows, int from, int count, byte[] target, long at) {
         for (int i = 0; i < count; i++) {
             Memory.putInt(target, at + 4L * i, Memory.getInt(source + 4L * rows[from + i]));
+        }
+    }
+
+    /** The null checks tell the compiler which of both memories it reads. */
+    private static void narrow(
+            int widthBytes,
+            byte @Nullable [] array,
+            long source,
+            int[] rows,
+            int from,
+            int count,
+            byte[] target,
+            long at) {
+        if (widthBytes == Short.BYTES) {
+            for (int i = 0; i < count; i++) {
+                long value = source + 2L * rows[from + i];
+                Memory.putShort(
+                        target,
+                        at + 2L * i,
+                        array == null ? Memory.getShort(value) : Memory.getShort(array, value));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                long value = source + rows[from + i];
+                Memory.putByte(
+                        target,
+                        at + i,
+                        array == null ? Memory.getByte(value) : Memory.getByte(array, value));
+            }
         }
     }
 

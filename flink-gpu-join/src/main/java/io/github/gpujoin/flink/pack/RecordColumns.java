@@ -27,7 +27,10 @@ final class RecordColumns {
     private enum Reading {
         EIGHT_BYTES,
         FOUR_BYTES,
-        NARROW,
+        TWO_BYTES,
+        ONE_BYTE,
+        /** Characters and truth values, which are widened to 4 bytes. */
+        WIDENED,
         TIMESTAMP
     }
 
@@ -63,7 +66,9 @@ final class RecordColumns {
         return switch (kind) {
             case LONG, DOUBLE -> Reading.EIGHT_BYTES;
             case INT, FLOAT -> Reading.FOUR_BYTES;
-            default -> Reading.NARROW;
+            case SHORT -> Reading.TWO_BYTES;
+            case BYTE -> Reading.ONE_BYTE;
+            default -> Reading.WIDENED;
         };
     }
 
@@ -111,8 +116,12 @@ final class RecordColumns {
                         append8(records, source.offset, order, from, end, array, start + 8L * row);
                 case FOUR_BYTES ->
                         append4(records, source.offset, order, from, end, array, start + 4L * row);
-                case NARROW ->
-                        appendNarrow(records, source, order, from, end, array, start + 4L * row);
+                case TWO_BYTES ->
+                        append2(records, source.offset, order, from, end, array, start + 2L * row);
+                case ONE_BYTE ->
+                        append1(records, source.offset, order, from, end, array, start + row);
+                case WIDENED ->
+                        appendWidened(records, source, order, from, end, array, start + 4L * row);
                 case TIMESTAMP ->
                         appendLongs(timestamps, order, from, end, array, start + 8L * row);
             }
@@ -148,7 +157,35 @@ final class RecordColumns {
         }
     }
 
-    private static void appendNarrow(
+    private static void append2(
+            Object[] records,
+            long offset,
+            int[] order,
+            int from,
+            int end,
+            byte[] array,
+            long start) {
+        for (int i = from; i < end; i++) {
+            short value = Memory.getShort(records[order[i]], offset);
+            Memory.putShort(array, start + 2L * i, value);
+        }
+    }
+
+    private static void append1(
+            Object[] records,
+            long offset,
+            int[] order,
+            int from,
+            int end,
+            byte[] array,
+            long start) {
+        for (int i = from; i < end; i++) {
+            byte value = Memory.getByte(records[order[i]], offset);
+            Memory.putByte(array, start + i, value);
+        }
+    }
+
+    private static void appendWidened(
             Object[] records,
             Source source,
             int[] order,

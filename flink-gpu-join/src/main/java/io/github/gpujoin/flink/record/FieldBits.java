@@ -4,19 +4,19 @@ package io.github.gpujoin.flink.record;
 
 import io.github.gpujoin.core.region.Memory;
 
-/** Bits of values that take 4 bytes in a column. */
+/** Bits of values that take at most 4 bytes in a column. */
 public final class FieldBits {
 
     private FieldBits() {}
 
-    /** Value of a primitive field as it stands in an INT32 column. */
+    /** Value of a primitive field of an integer, a character or a truth value, as an integer. */
     public static int narrowed(Object record, FieldKind kind, long offset) {
         return switch (kind) {
             case INT -> Memory.getInt(record, offset);
             case SHORT -> Memory.getShort(record, offset);
             case CHAR -> (char) Memory.getShort(record, offset);
             case BYTE, BOOLEAN -> Memory.getByte(record, offset);
-            default -> throw new IllegalStateException("Field does not have 4 bytes: kind=" + kind);
+            default -> throw new IllegalStateException("Field has more than 4 bytes: kind=" + kind);
         };
     }
 
@@ -29,7 +29,7 @@ public final class FieldBits {
             case CHAR -> (Character) value;
             case BOOLEAN -> (Boolean) value ? 1 : 0;
             case FLOAT -> Float.floatToRawIntBits((Float) value);
-            default -> throw new IllegalStateException("Field does not have 4 bytes: kind=" + kind);
+            default -> throw new IllegalStateException("Field has more than 4 bytes: kind=" + kind);
         };
     }
 }

@@ -291,7 +291,7 @@ public final class RecordEncoder<T> {
     private void encodeOthers(T record, long timestamp, ChunkBuilder builder) throws IOException {
         for (ColumnSlot<T> slot : narrow) {
             int value = FieldBits.narrowed(record, slot.field().kind(), slot.offset());
-            builder.putInt(slot.column(), value);
+            builder.putInteger(slot.column(), value);
         }
         if (timestampColumn >= 0) {
             builder.putLong(timestampColumn, timestamp);

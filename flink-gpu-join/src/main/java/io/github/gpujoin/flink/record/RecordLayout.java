@@ -16,11 +16,11 @@ import org.apache.flink.api.common.typeinfo.Types;
 /**
  * How records of a type stand in chunks: which fields, in which columns, which of them are keys.
  *
- * <p>Primitive numbers of POJOs become fixed columns (short, byte, char and boolean as INT32).
- * Boxed numbers, text, byte arrays and all fields of Rows and tuples become nullable,
- * variable-width columns; any other type becomes BYTES written by its Flink serializer. Keys are
- * always fixed: a row with a null key matches nothing and does not enter a chunk, unless the layout
- * {@linkplain #keepingNullKeys keeps} it. Immutable; travels with the job.
+ * <p>Primitive numbers of POJOs become fixed columns (char and boolean as INT32). Boxed numbers,
+ * text, byte arrays and all fields of Rows and tuples become nullable, variable-width columns; any
+ * other type becomes BYTES written by its Flink serializer. Keys are always fixed: a row with a
+ * null key matches nothing and does not enter a chunk, unless the layout {@linkplain
+ * #keepingNullKeys keeps} it. Immutable; travels with the job.
  */
 public final class RecordLayout<T> implements Serializable {
 

@@ -40,7 +40,7 @@ final class ValueWriter {
         switch (kind) {
             case LONG -> target.putLong(slot.column(), (Long) value);
             case DOUBLE -> target.putDouble(slot.column(), (Double) value);
-            default -> target.putInt(slot.column(), FieldBits.of(value, kind));
+            default -> target.putInteger(slot.column(), FieldBits.of(value, kind));
         }
     }
 
@@ -57,7 +57,7 @@ final class ValueWriter {
                 slot.serializer().serialize(value, scratch);
                 target.addBytes(scratch.getSharedBuffer(), 0, scratch.length());
             }
-            default -> target.addInt(FieldBits.of(value, kind));
+            default -> target.addInteger(kind.columnType().widthBytes(), FieldBits.of(value, kind));
         }
     }
 }

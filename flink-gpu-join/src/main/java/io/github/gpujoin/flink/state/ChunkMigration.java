@@ -264,25 +264,16 @@ public final class ChunkMigration {
             }
         }
 
-        /** A fixed column may have become a nullable one. */
+        /** A fixed column may have become a nullable one, or a narrower one. */
         private void copyFixed(Chunk chunk, int row, int column, ChunkBuilder builder) {
-            Column type = to.column(column);
-            int width = type.type().widthBytes();
+            Column target = to.column(column);
+            int width = from.column(sources[column]).type().widthBytes();
             long at = chunk.columnStart(sources[column]) + (long) width * row;
-            if (width == Long.BYTES) {
-                long bits = Memory.getLong(chunk.array(), at);
-                if (type.isFixed()) {
-                    builder.putLong(column, bits);
-                } else {
-                    builder.addLong(bits);
-                }
+            long bits = Memory.getInteger(chunk.array(), at, width);
+            if (target.isFixed()) {
+                builder.putInteger(column, bits);
             } else {
-                int bits = Memory.getInt(chunk.array(), at);
-                if (type.isFixed()) {
-                    builder.putInt(column, bits);
-                } else {
-                    builder.addInt(bits);
-                }
+                builder.addInteger(target.type().widthBytes(), bits);
             }
         }
     }

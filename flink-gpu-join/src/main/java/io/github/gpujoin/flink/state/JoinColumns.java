@@ -43,7 +43,10 @@ public record JoinColumns(
         List<Side> sides, KeyCheck keyCheck, JoinFunctions functions, Generations generations)
         implements Serializable {
 
-    static final int VERSION = 1;
+    static final int VERSION = 2;
+
+    /** Columns of bytes and shorts had 4 bytes. */
+    static final int VERSION_WITHOUT_NARROW_COLUMNS = 1;
 
     private static final Set<String> PRIMITIVES =
             Set.of("boolean", "byte", "short", "char", "int", "long", "float", "double");

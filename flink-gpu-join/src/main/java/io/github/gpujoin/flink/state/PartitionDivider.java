@@ -39,7 +39,7 @@ public final class PartitionDivider {
     /**
      * @param keys of the receiving subtask
      * @param schema of the chunks
-     * @param keyColumn whose hash is the partition; INT32 or INT64, fixed
+     * @param keyColumn whose hash is the partition; a fixed-width integer column
      */
     public PartitionDivider(PartitionKeys keys, ChunkSchema schema, int keyColumn) {
         this.range = keys.ownPartitions();

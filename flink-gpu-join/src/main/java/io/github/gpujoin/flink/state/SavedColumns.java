@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.state;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordKind;
 import io.github.gpujoin.flink.state.JoinColumns.Named;
@@ -26,6 +27,7 @@ record SavedColumns(List<Side> sides) {
     }
 
     /**
+     * @param columnType of the values
      * @param type as text
      * @param named fields of Rows and RowData, in order; of other types as {@link
      *     JoinColumns#named}
@@ -34,6 +36,7 @@ record SavedColumns(List<Side> sides) {
     record SavedColumn(
             String name,
             FieldKind kind,
+            ColumnType columnType,
             boolean nullable,
             String type,
             RecordKind recordKind,
@@ -41,7 +44,7 @@ record SavedColumns(List<Side> sides) {
             byte[] serializer) {
 
         Column column() {
-            return new Column(name, kind.columnType(), nullable);
+            return new Column(name, columnType, nullable);
         }
     }
 
@@ -51,7 +54,8 @@ record SavedColumns(List<Side> sides) {
     static SavedColumns of(byte[] bytes) {
         SavedInput in = new SavedInput(JoinMetadata.COLUMNS, bytes);
         int version = in.readInt("version");
-        if (version != JoinColumns.VERSION) {
+        boolean hasNarrowColumns = version == JoinColumns.VERSION;
+        if (!hasNarrowColumns && version != JoinColumns.VERSION_WITHOUT_NARROW_COLUMNS) {
             throw new IllegalStateException(
                     String.format(
                             "The snapshot describes columns in version %d, this release reads %d."
@@ -66,7 +70,7 @@ record SavedColumns(List<Side> sides) {
             List<SavedColumn> columns = new ArrayList<>();
             int count = in.readCount("number of columns of side '" + name + "'");
             for (int column = 0; column < count; column++) {
-                columns.add(readColumn(in));
+                columns.add(readColumn(in, hasNarrowColumns));
             }
             sides.add(new Side(name, key, kind, columns));
         }
@@ -74,10 +78,13 @@ record SavedColumns(List<Side> sides) {
         return new SavedColumns(sides);
     }
 
-    private static SavedColumn readColumn(SavedInput in) {
+    private static SavedColumn readColumn(SavedInput in, boolean hasNarrowColumns) {
         String name = in.readText("name of a column");
         String column = " of column '" + name + "'";
         FieldKind kind = in.readEnum("kind" + column, FieldKind.class);
+        boolean isWidened =
+                !hasNarrowColumns && (kind == FieldKind.BYTE || kind == FieldKind.SHORT);
+        ColumnType columnType = isWidened ? ColumnType.INT32 : kind.columnType();
         boolean nullable = in.readBoolean("nullability" + column);
         String type = in.readText("type" + column);
         RecordKind recordKind = in.readEnum("kind of record" + column, RecordKind.class);
@@ -89,6 +96,7 @@ record SavedColumns(List<Side> sides) {
                             in.readText("type of a field" + column)));
         }
         byte[] serializer = in.readBytes("serializer" + column);
-        return new SavedColumn(name, kind, nullable, type, recordKind, named, serializer);
+        return new SavedColumn(
+                name, kind, columnType, nullable, type, recordKind, named, serializer);
     }
 }

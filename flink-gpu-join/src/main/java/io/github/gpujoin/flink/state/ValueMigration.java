@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
+import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.record.AvroFields;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordField;
@@ -45,7 +46,8 @@ interface ValueMigration {
             throw refused(saved, now, side, "");
         }
         if (now.kind() != FieldKind.SERIALIZED) {
-            return AS_IS;
+            ColumnType type = now.kind().columnType();
+            return saved.columnType() == type ? AS_IS : narrowing(type.widthBytes());
         }
         try {
             return ofSerialized(saved, now, side, classes);
@@ -55,6 +57,13 @@ interface ValueMigration {
             refused.initCause(e);
             throw refused;
         }
+    }
+
+    /**
+     * Earlier snapshots store bytes and shorts in 4 bytes, of which the first ones are the value.
+     */
+    private static ValueMigration narrowing(int widthBytes) {
+        return value -> Arrays.copyOf(value, widthBytes);
     }
 
     @SuppressWarnings({"unchecked", "rawtypes"})

@@ -295,8 +295,8 @@ class GroupedJoinITCase {
     void shouldSayWhatCannotBeGrouped() {
         assertRefused("day", "Ambiguous column 'day'", "sides with it=[facts, customers]");
         assertRefused("nothing", "Unknown column 'nothing'", "all sides=[facts, customers]");
-        assertRefused("boxed", "Column of groups is not INT32 or INT64, or is nullable");
-        assertRefused("note", "Column of groups is not INT32 or INT64, or is nullable");
+        assertRefused("boxed", "Column of groups is not an integer, or is nullable");
+        assertRefused("note", "Column of groups is not an integer, or is nullable");
         assertThatThrownBy(
                         () ->
                                 join(environment("cpu"), d -> d.select("segment"))

@@ -55,7 +55,9 @@ class KeyTypesITCase {
         STRING(Types.STRING),
         BYTES(PrimitiveArrayTypeInfo.BYTE_PRIMITIVE_ARRAY_TYPE_INFO),
         TWO_INTS(Types.ROW(Types.INT, Types.INT)),
-        MIXED(Types.ROW(Types.STRING, Types.LOCAL_DATE, Types.BIG_DEC));
+        MIXED(Types.ROW(Types.STRING, Types.LOCAL_DATE, Types.BIG_DEC)),
+        BYTE(Types.BYTE),
+        SHORT(Types.SHORT);
 
         private final TypeInformation<?> type;
 
@@ -71,6 +73,8 @@ class KeyTypesITCase {
             return switch (this) {
                 case BOOLEAN -> n % 2 == 0;
                 case INT -> n;
+                case BYTE -> (byte) (n - 12);
+                case SHORT -> (short) (n * 2_700 - 32_000);
                 case DOUBLE -> n == 0 ? Double.NaN : n == 1 ? -0.0 : n == 2 ? 0.0 : n / 4.0;
                 case DATE -> LocalDate.ofEpochDay(n - 10);
                 case TIMESTAMP -> LocalDateTime.of(2024, 2, 29, 0, 0, 0, n);
@@ -124,6 +128,8 @@ class KeyTypesITCase {
     @CsvSource({
         "BOOLEAN, false, false, false, cpu",
         "INT, true, true, false, cpu",
+        "BYTE, false, true, false, cpu",
+        "SHORT, true, false, true, cpu",
         "DOUBLE, false, true, false, cpu",
         "DATE, false, false, true, cpu",
         "TIMESTAMP, false, true, false, gpu",

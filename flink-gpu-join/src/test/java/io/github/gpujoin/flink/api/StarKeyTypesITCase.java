@@ -100,6 +100,9 @@ class StarKeyTypesITCase {
     @CsvSource({
         "BOOLEAN, INNER, false, false, cpu",
         "INT, LEFT, true, true, cpu",
+        "BYTE, LEFT, false, true, cpu",
+        "SHORT, ANTI, true, false, cpu",
+        "SHORT, INNER, false, true, gpu",
         "DOUBLE, LEFT, false, false, cpu",
         "DATE, ANTI, false, true, cpu",
         "TIMESTAMP, INNER, false, true, gpu",

@@ -36,7 +36,9 @@ final class TableJoinScenario {
         DECIMAL_38(DataTypes.DECIMAL(38, 5)),
         STRING(DataTypes.STRING()),
         BYTES(DataTypes.BYTES()),
-        DOUBLE(DataTypes.DOUBLE());
+        DOUBLE(DataTypes.DOUBLE()),
+        TINYINT(DataTypes.TINYINT()),
+        SMALLINT(DataTypes.SMALLINT());
 
         final DataType type;
 
@@ -58,6 +60,8 @@ final class TableJoinScenario {
                 case STRING -> "key ".repeat(n);
                 case BYTES -> new byte[] {(byte) n, 0};
                 case DOUBLE -> n / 8.0;
+                case TINYINT -> (byte) (n - 6);
+                case SMALLINT -> (short) (5_000 * n - 30_000);
             };
         }
     }

@@ -203,20 +203,27 @@ class ResultEmittersTest {
     void shouldGatherChunksOfFixedColumnsOnly() throws Exception {
         Random random = new Random(11);
         Data data = Data.random(random);
-        ResultColumns columns = columns(List.of("aLong", "aFloat"), List.of("c_key"));
+        ResultColumns columns =
+                columns(List.of("aLong", "aFloat", "aShort", "aByte"), List.of("c_key"));
 
         List<StreamRecord<Chunk>> elements =
                 emitted(data, ResultEmitters.chunks(columns, 64, false), random);
 
         List<Long> longs = new ArrayList<>();
+        List<Short> shorts = new ArrayList<>();
+        List<Byte> bytes = new ArrayList<>();
         List<Integer> keys = new ArrayList<>();
         for (Chunk chunk : EmitterRun.values(elements)) {
             for (int row = 0; row < chunk.rowCount(); row++) {
                 longs.add(chunk.getLong(0, row));
-                keys.add(chunk.getInt(2, row));
+                shorts.add((short) chunk.getInt(2, row));
+                bytes.add((byte) chunk.getInt(3, row));
+                keys.add(chunk.getInt(4, row));
             }
         }
         assertThat(longs).isEqualTo(data.matches().stream().map(m -> m.record().aLong).toList());
+        assertThat(shorts).isEqualTo(data.matches().stream().map(m -> m.record().aShort).toList());
+        assertThat(bytes).isEqualTo(data.matches().stream().map(m -> m.record().aByte).toList());
         assertThat(keys)
                 .isEqualTo(
                         data.matches().stream().map(m -> m.record().boxedLong.intValue()).toList());

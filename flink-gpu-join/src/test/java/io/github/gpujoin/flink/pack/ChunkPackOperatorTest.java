@@ -14,6 +14,8 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.core.layout.testing.ChunkSamples;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -240,7 +242,7 @@ class ChunkPackOperatorTest {
             return "null";
         }
         return switch (row.schema().column(row.schema().require(name)).type()) {
-            case INT32, INT64 -> row.getLong(name);
+            case INT8, INT16, INT32, INT64 -> row.getLong(name);
             case FLOAT32, FLOAT64 -> row.getDouble(name);
             default -> row.getString(name);
         };
@@ -259,6 +261,40 @@ class ChunkPackOperatorTest {
             assertThat(rows(out, List.of("id", "key")))
                     .containsExactlyInAnyOrderElementsOf(
                             rows(List.of(fixedChunk(5000, 0, 0)), List.of("id", "key")));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"INT8, false", "INT8, true", "INT16, false", "INT16, true"})
+    void shouldPartitionByNarrowKeys(ColumnType type, boolean nullable) throws Exception {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("id", ColumnType.INT32), new Column("key", type, nullable));
+        List<Object[]> rows = ChunkSamples.randomRows(schema, 3000, new Random(5));
+        for (int id = 0; id < rows.size(); id++) {
+            rows.get(id)[0] = id;
+        }
+        ChunkProjection projection =
+                ChunkProjection.of(schema, List.of("key", "id"), List.of("key"))
+                        .keepingNullKeys(Map.of("key", 1));
+        FilterFunction<RowView> filter = row -> row.getInt("id") % 3 > 0;
+        try (var harness = open(projection, filter, packing(256).partitionedBy(0, 16))) {
+            Chunk chunk = TestChunks.of(schema, ChunkDescriptor.FACTS, rows);
+            harness.processElement(new StreamRecord<>(chunk));
+            harness.endInput();
+
+            int count = 0;
+            for (Chunk out : harness.extractOutputValues()) {
+                assertPartition(out, 0, 16);
+                for (int row = 0; row < out.rowCount(); row++) {
+                    Number key = (Number) rows.get(out.getInt(1, row))[1];
+                    if (key != null) {
+                        assertThat(out.getLong(0, row)).isEqualTo(key.longValue());
+                    }
+                }
+                count += out.rowCount();
+            }
+            assertThat(count).isEqualTo(2000);
         }
     }
 

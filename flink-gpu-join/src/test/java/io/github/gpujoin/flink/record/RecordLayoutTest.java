@@ -57,8 +57,8 @@ class RecordLayoutTest {
                                 Column.of("aLong", ColumnType.INT64),
                                 Column.of("aFloat", ColumnType.FLOAT32),
                                 Column.of("aDouble", ColumnType.FLOAT64),
-                                Column.of("aShort", ColumnType.INT32),
-                                Column.of("aByte", ColumnType.INT32),
+                                Column.of("aShort", ColumnType.INT16),
+                                Column.of("aByte", ColumnType.INT8),
                                 Column.of("aChar", ColumnType.INT32),
                                 Column.of("aBoolean", ColumnType.INT32),
                                 Column.of("bean", ColumnType.INT64)));

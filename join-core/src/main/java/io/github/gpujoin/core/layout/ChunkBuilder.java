@@ -112,6 +112,12 @@ public final class ChunkBuilder {
         Memory.putLong(bytes, offsetInColumn(column, Long.BYTES), value);
     }
 
+    /** Sets a fixed-width integer column of any width, or the raw bits of a float column. */
+    public void putInteger(int column, long value) {
+        int widthBytes = widths[column];
+        Memory.putInteger(bytes, offsetInColumn(column, widthBytes), widthBytes, value);
+    }
+
     public void putFloat(int column, float value) {
         putInt(column, Float.floatToRawIntBits(value));
     }
@@ -197,7 +203,12 @@ public final class ChunkBuilder {
         addInteger(Long.BYTES, value);
     }
 
-    private void addInteger(int widthBytes, long value) {
+    /**
+     * Adds a nullable integer, or the raw bits of a nullable float.
+     *
+     * @param widthBytes of the column's type
+     */
+    public void addInteger(int widthBytes, long value) {
         reserve(Integer.BYTES + widthBytes);
         appendInt(widthBytes);
         long at = Memory.BYTES + variableWidthBytes;
