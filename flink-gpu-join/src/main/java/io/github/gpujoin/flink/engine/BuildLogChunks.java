@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.engine;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.flink.state.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.Iterator;
@@ -39,7 +41,7 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
 
                 @Override
                 public Chunk next() {
-                    return codes.encode(logged.next());
+                    return encoded(logged.next());
                 }
             };
         } catch (RuntimeException e) {
@@ -67,7 +69,7 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
     @Override
     public Chunk get(int partition, long index) {
         try {
-            return codes.encode(log.get(partition, index));
+            return encoded(log.get(partition, index));
         } catch (ChunkFormatException e) {
             throw new FlinkRuntimeException(
                     "Build log damaged: partition=%d, chunk=%d. Restore an earlier snapshot."
@@ -77,6 +79,18 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
             throw e;
         } catch (Exception e) {
             throw unreadable(e);
+        }
+    }
+
+    /**
+     * @throws EngineUnavailableException if there is no memory for new texts, so that the engine
+     *     makes room
+     */
+    private Chunk encoded(Chunk chunk) {
+        try {
+            return codes.encode(chunk);
+        } catch (MemoryRefusedException e) {
+            throw EngineUnavailableException.noMemory(e);
         }
     }
 

@@ -72,7 +72,9 @@ public final class PartitionDivider {
                             .formatted(chunk));
         }
         collected.add(new Collected(chunk, firstRow));
-        bytes += chunk.lengthBytes();
+        // An encoded chunk is decoded when it is divided.
+        long decodedBytes = (long) chunk.rowCount() * schema.fixedRowBytes();
+        bytes += Math.max(chunk.lengthBytes(), decodedBytes);
         rowCount += chunk.rowCount() - firstRow;
     }
 

@@ -157,23 +157,25 @@ public final class EncodedChunk extends Chunk {
 
     @Override
     public int getInt(int column, int row) {
-        return isIn(row)
+        return isDecodedAlone(column, row)
                         && schema().column(column).type() == ColumnType.INT32
-                        && columns[column] != null
                 ? (int) columns[column].value(row)
                 : plain().getInt(column, row);
     }
 
     @Override
     public long getLong(int column, int row) {
-        return isIn(row) && schema().column(column).type().isInteger() && columns[column] != null
+        return isDecodedAlone(column, row) && schema().column(column).type().isInteger()
                 ? columns[column].value(row)
                 : plain().getLong(column, row);
     }
 
-    /** Whether the row exists; if not, the plain chunk throws the exception. */
-    private boolean isIn(int row) {
-        return row >= 0 && row < rowCount();
+    /**
+     * Whether a value is decoded alone: nobody has decoded the chunk, and the row exists; if not, the
+     * plain chunk throws the exception.
+     */
+    private boolean isDecodedAlone(int column, int row) {
+        return plain == null && columns[column] != null && row >= 0 && row < rowCount();
     }
 
     // ------------------------------------------------------------------ decoded

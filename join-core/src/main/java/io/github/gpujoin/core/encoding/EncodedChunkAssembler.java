@@ -9,6 +9,8 @@ import io.github.gpujoin.core.layout.ChunkHeader;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,10 @@ public final class EncodedChunkAssembler {
     private final ChunkSchema schema;
     private byte[] bytes = new byte[0];
     private byte[] reused = new byte[0];
+
+    /** By columns of the sources. */
+    private final Map<Integer, PlainColumn> decoded = new HashMap<>();
+
     private int rowCount;
     private int column;
     private int bodyOffset;
@@ -63,10 +69,10 @@ public final class EncodedChunkAssembler {
             addPacked(
                     added.bytes(), added.codes() + firstRow / Byte.SIZE * bits, bits, added.base());
         } else {
-            PlainColumn plain = new PlainColumn(sourceColumn);
-            plain.bind(source);
+            PlainColumn values = decoded(sourceColumn);
+            values.bind(source);
             int widthBytes = schema.column(column).type().widthBytes();
-            addPlain(plain.base(), plain.start() + (long) widthBytes * firstRow);
+            addPlain(values.base(), values.start() + (long) widthBytes * firstRow);
         }
     }
 
@@ -103,6 +109,11 @@ public final class EncodedChunkAssembler {
         writeEntry(ValueEncoding.PLAIN, 0, 0, bodyBytes);
         copyBody(base, offset, valuesBytes, bodyBytes);
         next(bodyBytes);
+    }
+
+    /** Returns a reader that decodes a chunk once, however many of its ranges are added. */
+    private PlainColumn decoded(int sourceColumn) {
+        return decoded.computeIfAbsent(sourceColumn, PlainColumn::new);
     }
 
     private void copyBody(byte @Nullable [] base, long offset, int lengthBytes, int bodyBytes) {

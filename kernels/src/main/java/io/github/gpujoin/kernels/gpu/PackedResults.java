@@ -96,11 +96,15 @@ final class PackedResults implements ResultFormat {
         return !spec.isAggregating();
     }
 
-    /** A step ends with its segment or with a batch of facts. */
+    /**
+     * A step ends with its segment, with a batch of facts, or within a batch: the next one must not
+     * read rows of two batches. Encoded segments may have more rows than others.
+     */
     private static int capacityOf(int segmentRows, int capacityRows) {
-        return segmentRows <= capacityRows
-                ? align(segmentRows, WORD_BITS)
-                : align(capacityRows, PlanDescriptor.PACKED_ROWS);
+        int rows = align(Math.min(segmentRows, capacityRows), WORD_BITS);
+        return PlanDescriptor.PACKED_ROWS % rows == 0
+                ? rows
+                : align(rows, PlanDescriptor.PACKED_ROWS);
     }
 
     private static int align(int rows, int multiple) {

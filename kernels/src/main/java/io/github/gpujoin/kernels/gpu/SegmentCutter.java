@@ -87,13 +87,15 @@ final class SegmentCutter {
     }
 
     /**
-     * Adds all rows of an encoded chunk as they are, in place or copied.
+     * Adds all rows of an encoded chunk as they are, in place or copied, if their results are
+     * expected to fit the buffers of one segment.
      *
      * @return false if the chunk is not encoded, or must be decoded
      */
     private boolean addEncoded(Probe probe) {
         if (!(probe.chunk() instanceof EncodedChunk chunk)
                 || probe.nextRow > 0
+                || chunk.rowCount() > SegmentSlots.RESULT_BUFFERS * sizer.rows()
                 || facts.encodedBytes(chunk) > segmentBytes
                 || !decodes.getAsBoolean()) {
             return false;

@@ -40,6 +40,9 @@ final class CopiedSendBuffer implements SendBuffer {
     private long sentSequence;
     private long arrivedSequence;
 
+    /** Last slot sent in any epoch: a reader may release it before it is sent in this one. */
+    private long everSentSequence;
+
     CopiedSendBuffer(OneSidedTransport transport, RingGeometry geometry, long epoch)
             throws TransportException {
         this.transport = transport;
@@ -71,6 +74,7 @@ final class CopiedSendBuffer implements SendBuffer {
     @Override
     public void send() throws TransportException {
         connection.poll();
+        skipAcknowledged();
         if (connection.isIdle()) {
             arrivedSequence = sentSequence;
         }
@@ -86,6 +90,13 @@ final class CopiedSendBuffer implements SendBuffer {
                 return;
             }
         }
+    }
+
+    /** The reader needs no slot again that it has released since the connection. */
+    private void skipAcknowledged() {
+        sentSequence = Math.max(sentSequence, ring.acknowledgedSequence());
+        flushedSequence = Math.max(flushedSequence, sentSequence);
+        bodySequence = Math.max(bodySequence, flushedSequence);
     }
 
     /**
@@ -118,13 +129,14 @@ final class CopiedSendBuffer implements SendBuffer {
                 return false;
             }
             sentSequence++;
+            everSentSequence = Math.max(everSentSequence, sentSequence);
         }
         return true;
     }
 
     @Override
     public long sentSequence() {
-        return sentSequence;
+        return everSentSequence;
     }
 
     @Override
