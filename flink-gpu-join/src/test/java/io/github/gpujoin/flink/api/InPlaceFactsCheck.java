@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.api;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.HeartbeatManagerOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
 
@@ -14,23 +15,25 @@ import org.apache.flink.runtime.testutils.InMemoryReporter;
  * payload, and ends with an exception otherwise.
  *
  * <pre>
- *   InPlaceFactsCheck TRANSPORT ADDRESS
+ *   InPlaceFactsCheck TRANSPORT OPTION=VALUE...
  * </pre>
  */
 final class InPlaceFactsCheck {
 
-    private static final long FACTS = 100_000;
+    private static final long FACTS = 20_000;
 
     private InPlaceFactsCheck() {}
 
     public static void main(String[] args) throws Exception {
         InMemoryReporter metrics = InMemoryReporter.createWithRetainedMetrics();
         Configuration options = metrics.addToConfiguration(new Configuration());
-        options.set(GpuJoinOptions.RING_BIND_ADDRESS, args[1]);
-        // An emulated machine is slow, and a chunk through Flink's channel would prove nothing.
-        options.set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofSeconds(30));
-        options.set(GpuJoinOptions.RING_OPEN_TIMEOUT, Duration.ofMinutes(2));
+        // An emulated machine is slow.
+        options.set(HeartbeatManagerOptions.HEARTBEAT_TIMEOUT, Duration.ofMinutes(5));
         options.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("16kb"));
+        for (int i = 1; i < args.length; i++) {
+            String[] option = args[i].split("=", 2);
+            options.setString(option[0], option[1]);
+        }
         InPlaceFactsJob job = InPlaceFactsJob.run(metrics, args[0], true, FACTS, options);
         long chunks = job.count("chunksThroughRings");
         long copiedBytes = job.sum("payloadBytesCopied");

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.Collection;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.api.common.JobExecutionResult;
@@ -131,12 +132,13 @@ final class InPlaceFactsJob {
     }
 
     private void awaitTables() throws Exception {
+        CompletableFuture<JobExecutionResult> result = job.getJobExecutionResult();
         while (metrics("buildProgress").stream().filter(InPlaceFactsJob::isOne).count()
                 < PARALLELISM) {
-            if (job.getJobStatus().get().isGloballyTerminalState()) {
-                job.getJobExecutionResult().get();
+            if (result.isDone()) {
+                result.get(); // the job has failed
             }
-            Thread.sleep(20);
+            Thread.sleep(200);
         }
     }
 
