@@ -90,11 +90,13 @@ final class BuildStaging implements AutoCloseable {
     }
 
     private void appendRows(Chunk chunk, int firstRow, int count, long target) {
-        copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), firstRow, count, target);
+        int keyWidth = layout.keyColumnBytes();
+        copyColumn(chunk, layout.keyColumn(), keyWidth, layout.keyBytes(), firstRow, count, target);
         widenKeyRange(target, count);
         for (int i = 0; i < layout.payloadCount(); i++) {
             long at = target + layout.payloadOffset(i);
-            copyColumn(chunk, layout.payloadColumn(i), layout.payloadWidth(i), firstRow, count, at);
+            int width = layout.payloadWidth(i);
+            copyColumn(chunk, layout.payloadColumn(i), width, width, firstRow, count, at);
         }
         if (layout.variableWidthOffset() >= 0) {
             for (int i = 0; i < count; i++) {
@@ -117,12 +119,18 @@ final class BuildStaging implements AutoCloseable {
     }
 
     /**
-     * @param fieldBytes width in a row, at least that of the column
+     * @param widthBytes of the column
+     * @param fieldBytes of its field in a row, which differ for keys of 1 and 2 bytes only
      */
     private void copyColumn(
-            Chunk chunk, int column, int fieldBytes, int firstRow, int count, long target) {
+            Chunk chunk,
+            int column,
+            int widthBytes,
+            int fieldBytes,
+            int firstRow,
+            int count,
+            long target) {
         byte[] array = chunk.array();
-        int widthBytes = chunk.schema().column(column).type().widthBytes();
         long source = chunk.columnStart(column) + (long) widthBytes * firstRow;
         int stride = layout.rowBytes();
         if (widthBytes == Long.BYTES) {

@@ -178,14 +178,12 @@ final class ChangingSegment implements AutoCloseable {
     }
 
     private void write(Chunk chunk, int row, long target, long variableWidthRow) {
-        copyColumn(chunk, layout.keyColumn(), layout.keyBytes(), row, target);
+        int keyWidth = layout.keyColumnBytes();
+        copyColumn(chunk, layout.keyColumn(), keyWidth, layout.keyBytes(), row, target);
         for (int i = 0; i < layout.payloadCount(); i++) {
-            copyColumn(
-                    chunk,
-                    layout.payloadColumn(i),
-                    layout.payloadWidth(i),
-                    row,
-                    target + layout.payloadOffset(i));
+            int width = layout.payloadWidth(i);
+            long field = target + layout.payloadOffset(i);
+            copyColumn(chunk, layout.payloadColumn(i), width, width, row, field);
         }
         if (layout.variableWidthOffset() >= 0) {
             Memory.putLong(target + layout.variableWidthOffset(), variableWidthRow);
@@ -193,13 +191,20 @@ final class ChangingSegment implements AutoCloseable {
     }
 
     /**
-     * @param fieldBytes width in a row, at least that of the column
+     * @param widthBytes of the column
+     * @param fieldBytes of its field in a row, which differ for keys of 1 and 2 bytes only
      */
-    private static void copyColumn(Chunk chunk, int column, int fieldBytes, int row, long target) {
-        int widthBytes = chunk.schema().column(column).type().widthBytes();
+    private static void copyColumn(
+            Chunk chunk, int column, int widthBytes, int fieldBytes, int row, long target) {
         long source = chunk.columnStart(column) + (long) widthBytes * row;
-        long value = Memory.getInteger(chunk.array(), source, widthBytes);
-        Memory.putInteger(null, target, fieldBytes, value);
+        if (widthBytes == Long.BYTES) {
+            Memory.putLong(target, Memory.getLong(chunk.array(), source));
+        } else if (widthBytes == Integer.BYTES) {
+            Memory.putInt(target, Memory.getInt(chunk.array(), source));
+        } else {
+            long value = Memory.getInteger(chunk.array(), source, widthBytes);
+            Memory.putInteger(null, target, fieldBytes, value);
+        }
     }
 
     // ------------------------------------------------------------------ variable-width bytes

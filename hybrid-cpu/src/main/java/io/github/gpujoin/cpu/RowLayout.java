@@ -24,6 +24,7 @@ import java.util.List;
 final class RowLayout {
 
     private final DimensionSpec dimension;
+    private final int keyColumnBytes;
     private final int keyBytes;
     private final int[] payloadColumns;
     private final int[] payloadOffsets;
@@ -33,16 +34,13 @@ final class RowLayout {
 
     /** Creates a layout of rows with their key. */
     RowLayout(DimensionSpec dimension) {
-        this(
-                dimension,
-                Math.max(
-                        Integer.BYTES,
-                        dimension.schema().column(dimension.keyColumn()).type().widthBytes()));
+        this(dimension, true);
     }
 
-    private RowLayout(DimensionSpec dimension, int keyBytes) {
+    private RowLayout(DimensionSpec dimension, boolean hasKey) {
         this.dimension = dimension;
-        this.keyBytes = keyBytes;
+        this.keyColumnBytes = dimension.schema().column(dimension.keyColumn()).type().widthBytes();
+        this.keyBytes = hasKey ? Math.max(Integer.BYTES, keyColumnBytes) : 0;
         List<Integer> columns = dimension.payloadColumns();
         this.payloadColumns = columns.stream().mapToInt(Integer::intValue).toArray();
         this.payloadOffsets = new int[payloadColumns.length];
@@ -76,12 +74,17 @@ final class RowLayout {
      * row.
      */
     RowLayout withoutKey() {
-        return new RowLayout(dimension, 0);
+        return new RowLayout(dimension, false);
     }
 
     /** Returns the key column of build chunks. */
     int keyColumn() {
         return dimension.keyColumn();
+    }
+
+    /** Returns the width of the key in build chunks, 1, 2, 4 or 8. */
+    int keyColumnBytes() {
+        return keyColumnBytes;
     }
 
     /** Returns 8 for INT64 keys, 4 for narrower ones, 0 for rows without a key. */

@@ -92,16 +92,6 @@ public final class ChunkBuilder {
                 || (long) rowCount * schema.fixedRowBytes() + variableWidthBytes >= targetBytes;
     }
 
-    /** Sets a fixed-width INT8 column. */
-    public void putByte(int column, byte value) {
-        Memory.putByte(bytes, offsetInColumn(column, Byte.BYTES), value);
-    }
-
-    /** Sets a fixed-width INT16 column. */
-    public void putShort(int column, short value) {
-        Memory.putShort(bytes, offsetInColumn(column, Short.BYTES), value);
-    }
-
     /** Sets a fixed-width INT32 column, or the raw bits of a FLOAT32 column. */
     public void putInt(int column, int value) {
         Memory.putInt(bytes, offsetInColumn(column, Integer.BYTES), value);
@@ -112,7 +102,10 @@ public final class ChunkBuilder {
         Memory.putLong(bytes, offsetInColumn(column, Long.BYTES), value);
     }
 
-    /** Sets a fixed-width integer column of any width, or the raw bits of a float column. */
+    /**
+     * Sets a fixed-width integer column of any width, or the raw bits of a float column. Stores the
+     * lowest bytes of the value.
+     */
     public void putInteger(int column, long value) {
         int widthBytes = widths[column];
         Memory.putInteger(bytes, offsetInColumn(column, widthBytes), widthBytes, value);
@@ -183,16 +176,6 @@ public final class ChunkBuilder {
         }
     }
 
-    /** Adds a nullable INT8 value. */
-    public void addByte(byte value) {
-        addInteger(Byte.BYTES, value);
-    }
-
-    /** Adds a nullable INT16 value. */
-    public void addShort(short value) {
-        addInteger(Short.BYTES, value);
-    }
-
     /** Adds a nullable INT32 value, or the raw bits of a nullable FLOAT32 value. */
     public void addInt(int value) {
         addInteger(Integer.BYTES, value);
@@ -204,7 +187,7 @@ public final class ChunkBuilder {
     }
 
     /**
-     * Adds a nullable integer, or the raw bits of a nullable float.
+     * Adds the lowest bytes of a nullable integer, or of the raw bits of a nullable float.
      *
      * @param widthBytes of the column's type
      */

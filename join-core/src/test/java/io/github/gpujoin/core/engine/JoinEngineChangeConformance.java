@@ -30,14 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Tests of changelog dimensions for every engine that supports them. */
 abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance {
 
-    private static final ChunkSchema PRICES =
-            ChunkSchema.of(
-                    Column.of("price", ColumnType.INT32),
-                    Column.of("key", ColumnType.INT64),
-                    Column.of("change", ColumnType.INT32),
-                    Column.nullable("text", ColumnType.STRING),
-                    Column.of("stock", ColumnType.INT16),
-                    Column.of("rating", ColumnType.INT8));
+    private static final List<ColumnType> INTEGERS =
+            List.of(ColumnType.INT8, ColumnType.INT16, ColumnType.INT32, ColumnType.INT64);
     private static final ChunkSchema REGIONS =
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT32), Column.of("region", ColumnType.INT64));
@@ -51,19 +45,38 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
         return LongStream.range(5_000, 5_030);
     }
 
+    private static ChunkSchema prices(ColumnType key) {
+        return ChunkSchema.of(
+                Column.of("price", ColumnType.INT32),
+                Column.of("key", key),
+                Column.of("change", ColumnType.INT32),
+                Column.nullable("text", ColumnType.STRING),
+                Column.of("stock", ColumnType.INT16),
+                Column.of("rating", ColumnType.INT8));
+    }
+
     /** A star of a changelog dimension and another dimension. */
-    private static JoinSpec changingStar(JoinKind prices, JoinKind regions) {
+    private static JoinSpec changingStar(ColumnType key, JoinKind prices, JoinKind regions) {
         return new JoinSpec(
                 FACTS,
                 List.of(
-                        new DimensionSpec("prices", PRICES, 1, 0, prices, 2),
+                        new DimensionSpec("prices", prices(key), 1, 0, prices, 2),
                         new DimensionSpec("regions", REGIONS, 0, 0, regions)));
+    }
+
+    private static JoinSpec changingStar(JoinKind prices, JoinKind regions) {
+        return changingStar(ColumnType.INT64, prices, regions);
     }
 
     /** The expected rows of the changelog dimension. */
     private static final class Live {
 
+        private final ChunkSchema schema;
         private final Map<Long, Object[]> rows = new HashMap<>();
+
+        Live(JoinSpec spec) {
+            this.schema = spec.dimensions().get(0).schema();
+        }
 
         Chunk apply(List<Object[]> changes) {
             for (Object[] change : changes) {
@@ -73,11 +86,11 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
                     rows.remove((long) change[1]);
                 }
             }
-            return TestChunks.of(PRICES, 0, changes);
+            return TestChunks.of(schema, 0, changes);
         }
 
         BuildChunk chunk() {
-            return new BuildChunk(0, TestChunks.of(PRICES, 0, List.copyOf(rows.values())));
+            return new BuildChunk(0, TestChunks.of(schema, 0, List.copyOf(rows.values())));
         }
     }
 
@@ -123,15 +136,17 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
         assumeThat(appliesChanges()).isTrue();
         Random random = new Random(seed);
         List<JoinKind> kinds = List.copyOf(kinds());
+        // In every other case, keys have equal lower halves; in the others, keys of any width.
+        long step = seed % 2 == 0 ? 1 : 0x1_0000_0000L;
+        ColumnType key = step == 1 ? INTEGERS.get((int) (seed / 2 % 4)) : ColumnType.INT64;
         // The first numbers of random generators with neighbouring seeds are alike.
         JoinSpec spec =
                 changingStar(
+                        key,
                         kinds.get((int) (seed % kinds.size())),
                         kinds.get((int) (seed / kinds.size() % kinds.size())));
         int keys = 1 + random.nextInt(100);
-        // In every other case, keys have equal lower halves.
-        long step = seed % 2 == 0 ? 1 : 0x1_0000_0000L;
-        Live live = new Live();
+        Live live = new Live(spec);
         try (JoinEngine engine = factory().create(spec)) {
             engine.submitBuild(1, regions());
             for (int i = random.nextInt(4); i > 0; i--) {
@@ -162,8 +177,9 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
     void shouldNotMatchDeletedKeys() {
         assumeThat(appliesChanges()).isTrue();
         for (JoinKind kind : kinds()) {
-            Live live = new Live();
-            try (JoinEngine engine = factory().create(changingStar(kind, JoinKind.LEFT))) {
+            JoinSpec spec = changingStar(kind, JoinKind.LEFT);
+            Live live = new Live(spec);
+            try (JoinEngine engine = factory().create(spec)) {
                 engine.submitBuild(1, regions());
                 engine.finishBuild();
                 engine.submitBuild(0, live.apply(List.of(upsert(1, 10, "a"), upsert(2, 20, "b"))));
@@ -178,7 +194,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
     void shouldGrowShrinkAndReuseMemoryOfDeletedRows() {
         assumeThat(appliesChanges()).isTrue();
         JoinSpec spec = changingStar(JoinKind.INNER, JoinKind.SEMI);
-        Live live = new Live();
+        Live live = new Live(spec);
         String longText = "x".repeat(2_000);
         try (JoinEngine engine = factory().create(spec)) {
             engine.submitBuild(1, regions());
@@ -203,7 +219,7 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
         try (JoinEngine engine = factory().create(changingStar(JoinKind.INNER, JoinKind.INNER))) {
             engine.submitBuild(1, regions());
             engine.finishBuild();
-            Chunk change = new Live().apply(List.<Object[]>of(upsert(1, 1, null)));
+            Chunk change = new Live(engine.spec()).apply(List.<Object[]>of(upsert(1, 1, null)));
             assertThat(engine.submitProbe(longFacts(1), 0)).isTrue();
             assertThatIllegalStateException()
                     .isThrownBy(() -> engine.submitBuild(0, change))

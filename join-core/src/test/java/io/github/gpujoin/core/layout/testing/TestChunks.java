@@ -44,10 +44,8 @@ public final class TestChunks {
 
     private static void putFixed(ChunkBuilder builder, int column, ColumnType type, Object value) {
         switch (type) {
-            case INT8 -> builder.putByte(column, ((Number) value).byteValue());
-            case INT16 -> builder.putShort(column, ((Number) value).shortValue());
-            case INT32 -> builder.putInt(column, ((Number) value).intValue());
-            case INT64 -> builder.putLong(column, ((Number) value).longValue());
+            case INT8, INT16, INT32, INT64 ->
+                    builder.putInteger(column, ((Number) value).longValue());
             case FLOAT32 -> builder.putFloat(column, (Float) value);
             case FLOAT64 -> builder.putDouble(column, (Double) value);
             default -> throw new AssertionError("not fixed: " + type);
@@ -60,10 +58,8 @@ public final class TestChunks {
             return;
         }
         switch (type) {
-            case INT8 -> builder.addByte(((Number) value).byteValue());
-            case INT16 -> builder.addShort(((Number) value).shortValue());
-            case INT32 -> builder.addInt(((Number) value).intValue());
-            case INT64 -> builder.addLong(((Number) value).longValue());
+            case INT8, INT16, INT32, INT64 ->
+                    builder.addInteger(type.widthBytes(), ((Number) value).longValue());
             case FLOAT32 -> builder.addInt(Float.floatToRawIntBits((Float) value));
             case FLOAT64 -> builder.addLong(Double.doubleToRawLongBits((Double) value));
             case STRING -> builder.addString((String) value);
