@@ -157,8 +157,7 @@ public final class EncodedChunk extends Chunk {
 
     @Override
     public int getInt(int column, int row) {
-        return isDecodedAlone(column, row)
-                        && schema().column(column).type() == ColumnType.INT32
+        return isDecodedAlone(column, row) && schema().column(column).type() == ColumnType.INT32
                 ? (int) columns[column].value(row)
                 : plain().getInt(column, row);
     }
@@ -171,8 +170,8 @@ public final class EncodedChunk extends Chunk {
     }
 
     /**
-     * Whether a value is decoded alone: nobody has decoded the chunk, and the row exists; if not, the
-     * plain chunk throws the exception.
+     * Whether a value is decoded alone: nobody has decoded the chunk, and the row exists; if not,
+     * the plain chunk throws the exception.
      */
     private boolean isDecodedAlone(int column, int row) {
         return plain == null && columns[column] != null && row >= 0 && row < rowCount();

@@ -64,13 +64,9 @@ final class ChunkCoder {
 
     private void putFixed(Chunk chunk, int row, int column, ChunkBuilder builder) {
         long start = chunk.columnStart(column);
-        byte[] array = chunk.array();
-        switch (texts.column(column).type().widthBytes()) {
-            case Byte.BYTES -> builder.putByte(column, Memory.getByte(array, start + row));
-            case Short.BYTES -> builder.putShort(column, Memory.getShort(array, start + 2L * row));
-            case Integer.BYTES -> builder.putInt(column, Memory.getInt(array, start + 4L * row));
-            default -> builder.putLong(column, Memory.getLong(array, start + 8L * row));
-        }
+        int widthBytes = texts.column(column).type().widthBytes();
+        long at = start + (long) widthBytes * row;
+        builder.putInteger(column, Memory.getInteger(chunk.array(), at, widthBytes));
     }
 
     /**

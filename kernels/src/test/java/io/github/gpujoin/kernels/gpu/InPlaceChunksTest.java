@@ -56,6 +56,10 @@ class InPlaceChunksTest {
     void open() throws Exception {
         openRegions = Region.openCount();
         device = HostDevice.open(GpuOptions.defaults().withSlots(4, SEGMENT_ROWS));
+        openEngine();
+    }
+
+    private void openEngine() {
         engine = (GpuJoinEngine) device.create(SPEC);
         ChunkBuilder build = new ChunkBuilder(BUILD, 1 << 20);
         for (int row = 0; row < ROWS; row++) {
@@ -137,6 +141,21 @@ class InPlaceChunksTest {
         for (boolean isVerified : new boolean[] {false, true}) {
             Chunk chunk = InSlots.encodedCopyOf(facts(3 * SEGMENT_ROWS), isVerified);
             assertThat(chunk).isInstanceOf(EncodedChunk.class);
+            requireAnswer(chunk);
+            engine.poll();
+            chunk.release();
+        }
+        assertThat(engine.payloadBytesCopied()).isZero();
+    }
+
+    @Test
+    void shouldContinueAnEncodedChunkInABatchOfRows() throws Exception {
+        engine.close();
+        device.close();
+        device = HostDevice.open(GpuOptions.defaults().withSlots(4, 5000));
+        openEngine();
+        for (int rows : new int[] {4097, 9000, 10_000}) {
+            Chunk chunk = InSlots.encodedCopyOf(facts(rows), true);
             requireAnswer(chunk);
             engine.poll();
             chunk.release();
