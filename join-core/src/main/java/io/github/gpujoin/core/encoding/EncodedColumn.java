@@ -307,9 +307,8 @@ public final class EncodedColumn {
         long at = body + sections.values();
         switch (plan.values()) {
             case PLAIN -> {
-                for (int i = 0; i < count; i++) {
-                    Memory.putLong(into, to + 8L * i, get(at, first + i));
-                }
+                long from = at + (long) widthBytes * first;
+                PlainValues.load(bytes, from, widthBytes, count, into, to);
             }
             case BIT_PACKED -> unpack(at, valueBits, first, count, base, into, to, scratch);
             case DELTA -> {
@@ -323,9 +322,13 @@ public final class EncodedColumn {
             }
             case DICTIONARY -> {
                 unpack(at, valueBits, first, count, 0, into, to, scratch);
+                long largest = 0;
                 for (int i = 0; i < count; i++) {
-                    Memory.putLong(into, to + 8L * i, entry(Memory.getLong(into, to + 8L * i)));
+                    largest = Math.max(largest, Memory.getLong(into, to + 8L * i));
                 }
+                require(largest < dictionarySize, "Code is not in its dictionary", largest);
+                long values = body + sections.dictionary();
+                PlainValues.gather(bytes, values, widthBytes, count, into, to);
             }
         }
     }

@@ -68,6 +68,74 @@ final class PlainValues {
     }
 
     /**
+     * Loads adjacent values.
+     *
+     * @param into array of room for {@code int64[count]} at {@code to}
+     */
+    static void load(
+            byte @Nullable [] base, long section, int widthBytes, int count, byte[] into, long to) {
+        switch (widthBytes) {
+            case Byte.BYTES -> {
+                for (int i = 0; i < count; i++) {
+                    Memory.putLong(into, to + 8L * i, Memory.getByte(base, section + i));
+                }
+            }
+            case Short.BYTES -> {
+                for (int i = 0; i < count; i++) {
+                    Memory.putLong(into, to + 8L * i, Memory.getShort(base, section + 2L * i));
+                }
+            }
+            case Integer.BYTES -> {
+                for (int i = 0; i < count; i++) {
+                    Memory.putLong(into, to + 8L * i, Memory.getInt(base, section + 4L * i));
+                }
+            }
+            default -> Memory.copy(base, section, into, to, 8L * count);
+        }
+    }
+
+    /**
+     * Replaces indexes by the values that they select.
+     *
+     * @param indexes array of {@code int64[count]} at {@code at}
+     */
+    static void gather(
+            byte @Nullable [] base,
+            long section,
+            int widthBytes,
+            int count,
+            byte[] indexes,
+            long at) {
+        long end = at + 8L * count;
+        switch (widthBytes) {
+            case Byte.BYTES -> {
+                for (long i = at; i < end; i += 8) {
+                    long from = section + Memory.getLong(indexes, i);
+                    Memory.putLong(indexes, i, Memory.getByte(base, from));
+                }
+            }
+            case Short.BYTES -> {
+                for (long i = at; i < end; i += 8) {
+                    long from = section + 2 * Memory.getLong(indexes, i);
+                    Memory.putLong(indexes, i, Memory.getShort(base, from));
+                }
+            }
+            case Integer.BYTES -> {
+                for (long i = at; i < end; i += 8) {
+                    long from = section + 4 * Memory.getLong(indexes, i);
+                    Memory.putLong(indexes, i, Memory.getInt(base, from));
+                }
+            }
+            default -> {
+                for (long i = at; i < end; i += 8) {
+                    long from = section + 8 * Memory.getLong(indexes, i);
+                    Memory.putLong(indexes, i, Memory.getLong(base, from));
+                }
+            }
+        }
+    }
+
+    /**
      * Stores the lowest bytes of 64-bit values.
      *
      * @param values starts with {@code int64[count]}

@@ -139,7 +139,7 @@ class InPlaceChunksTest {
     @Test
     void shouldReadEncodedChunksInSlotsWithoutACopyByTheCpu() {
         for (boolean isVerified : new boolean[] {false, true}) {
-            Chunk chunk = InSlots.encodedCopyOf(facts(3 * SEGMENT_ROWS), isVerified);
+            Chunk chunk = InSlots.encodedCopyOf(facts(2 * SEGMENT_ROWS), isVerified);
             assertThat(chunk).isInstanceOf(EncodedChunk.class);
             requireAnswer(chunk);
             engine.poll();
