@@ -10,8 +10,12 @@ public final class EngineChecks {
 
     private EngineChecks() {}
 
-    /** Checks that an engine's group columns are integers. */
-    static void integerGroups(JoinSpec spec) {
+    /**
+     * Checks that an engine's group columns are integers.
+     *
+     * @throws IllegalArgumentException if one is text; see {@link GroupCodes}
+     */
+    public static void integerGroups(JoinSpec spec) {
         if (spec.hasTextGroups()) {
             throw new IllegalArgumentException(
                     "Engine groups by text. Replace it by GroupCodes: groupColumns="

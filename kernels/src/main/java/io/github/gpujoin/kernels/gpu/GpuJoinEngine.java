@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
+import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.GroupRows;
@@ -102,7 +103,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             MemoryReservations hostMemory,
             DeviceLease lease,
             @Nullable GpuTables shared) {
-        super(spec, MAX_IN_FLIGHT);
+        super(checked(spec, lease), MAX_IN_FLIGHT);
         this.options = options;
         this.lease = lease;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
@@ -117,6 +118,17 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             throw e;
         }
         this.tables = shared != null ? shared : new GpuTables(spec, lease, options, limits);
+    }
+
+    /** Releases the lease of a join that no engine takes. */
+    private static JoinSpec checked(JoinSpec spec, DeviceLease lease) {
+        try {
+            EngineChecks.integerGroups(spec);
+            return spec;
+        } catch (IllegalArgumentException e) {
+            lease.release();
+            throw e;
+        }
     }
 
     /**
