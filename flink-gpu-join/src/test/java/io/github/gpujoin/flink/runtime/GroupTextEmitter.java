@@ -11,6 +11,22 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 /** Emits groups as {@code "key|count|sum"}. */
 final class GroupTextEmitter implements ResultEmitter<String> {
 
+    /** Reads the key of a group. */
+    interface Key {
+        Object of(GroupRows groups, int row);
+    }
+
+    private final Key key;
+
+    /** For groups of an integer. */
+    GroupTextEmitter() {
+        this((groups, row) -> groups.groupValue(row, 0));
+    }
+
+    GroupTextEmitter(Key key) {
+        this.key = key;
+    }
+
     @Override
     public void emit(
             ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
@@ -21,7 +37,7 @@ final class GroupTextEmitter implements ResultEmitter<String> {
     public void emit(GroupRows groups, Output<StreamRecord<String>> output) {
         for (int row = 0; row < groups.rowCount(); row++) {
             String text =
-                    groups.groupValue(row, 0)
+                    key.of(groups, row)
                             + "|"
                             + groups.aggregate(row, 0)
                             + "|"

@@ -7,11 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -23,7 +21,6 @@ import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
-import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import java.util.ArrayList;
@@ -34,8 +31,6 @@ import java.util.Random;
 import java.util.TreeMap;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.streaming.api.operators.Output;
-import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.util.IOUtils;
 import org.junit.jupiter.api.AfterEach;
@@ -172,7 +167,9 @@ class TextGroupsTest {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
                             JoinScenario.settings(spec(), engines, 1_000),
-                            context -> new TextGroupEmitter());
+                            context ->
+                                    new GroupTextEmitter(
+                                            (groups, row) -> groups.groupText(row, 0)));
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             if (state == null) {
@@ -297,28 +294,5 @@ class TextGroupsTest {
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
                         MAX_PARALLELISM, subtasks.size(), partition);
         return List.of(subtasks.get(owner));
-    }
-
-    /** Emits groups as {@code "text|count|sum"}. */
-    private static final class TextGroupEmitter implements ResultEmitter<String> {
-
-        @Override
-        public void emit(
-                ResultBatch batch, int fromRow, int toRow, Output<StreamRecord<String>> output) {
-            throw new AssertionError("an aggregating engine returns no rows");
-        }
-
-        @Override
-        public void emit(GroupRows groups, Output<StreamRecord<String>> output) {
-            for (int row = 0; row < groups.rowCount(); row++) {
-                String text =
-                        groups.groupText(row, 0)
-                                + "|"
-                                + groups.aggregate(row, 0)
-                                + "|"
-                                + groups.aggregate(row, 1);
-                output.collect(new StreamRecord<>(text));
-            }
-        }
     }
 }

@@ -109,12 +109,10 @@ final class BitPacking {
         if (bits == 0) {
             return 0;
         }
-        int grouped = bits <= MAX_PAIR_BITS ? count & -Byte.SIZE : 0;
-        long mask = -1L >>> (Long.SIZE - bits);
-        long sum = base == null ? 0 : sumOfGroups(base, at, bits, grouped / Byte.SIZE);
-        for (int i = base == null ? 0 : grouped; i < count; i++) {
-            long bit = (long) i * bits;
-            sum += Memory.getLong(base, at + (bit >>> 3)) >>> (bit & 7) & mask;
+        int groups = base != null && bits <= MAX_PAIR_BITS ? count / Byte.SIZE : 0;
+        long sum = groups == 0 ? 0 : sumOfGroups(base, at, bits, groups);
+        for (int i = Byte.SIZE * groups; i < count; i++) {
+            sum += get(base, at, bits, i);
         }
         return sum;
     }

@@ -50,12 +50,7 @@ public final class ChunkDecoder {
             return Chunk.wrap(schema, bytes);
         }
         ChunkHeader header = ChunkHeader.read(schema, bytes);
-        long expected = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
-        long actual = ChunkChecksum.of(bytes, Memory.BYTES, bytes.length);
-        if (expected != actual) {
-            throw new ChunkFormatException(
-                    "Chunk checksum does not match its bytes: checksum=" + actual);
-        }
+        ChunkChecksum.require(bytes, Memory.BYTES, bytes.length);
         return opened(schema, header, bytes, Memory.BYTES, null, false);
     }
 

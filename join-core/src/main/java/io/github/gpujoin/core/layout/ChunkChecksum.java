@@ -49,7 +49,7 @@ public final class ChunkChecksum {
      *
      * @throws ChunkFormatException if it is wrong
      */
-    static void require(@Nullable Object base, long offset, int lengthBytes) {
+    public static void require(@Nullable Object base, long offset, int lengthBytes) {
         long expected = expected(base, offset);
         long actual = of(base, offset, lengthBytes);
         ChunkHeader.require(

@@ -5,6 +5,7 @@ package io.github.gpujoin.core.encoding;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.testing.InSlots;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkChecksum;
@@ -15,7 +16,6 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.List;
 import java.util.Random;
@@ -35,28 +35,7 @@ class EncodedChunkTest {
     }
 
     private static Chunk open(ChunkSchema schema, byte[] bytes, boolean isInSlot) {
-        if (!isInSlot) {
-            return ChunkDecoder.open(schema, bytes);
-        }
-        Region region = Region.allocate(bytes.length);
-        Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
-        CountedSlot slot =
-                new CountedSlot(region, region.address()) {
-                    @Override
-                    public boolean isVerified() {
-                        return true;
-                    }
-
-                    @Override
-                    protected void released() {}
-                };
-        region.close();
-        try {
-            return ChunkDecoder.inSlot(schema, slot, bytes.length);
-        } catch (ChunkFormatException e) {
-            slot.release();
-            throw e;
-        }
+        return isInSlot ? InSlots.copyOf(schema, bytes, true) : ChunkDecoder.open(schema, bytes);
     }
 
     @ParameterizedTest

@@ -76,14 +76,19 @@ final class SegmentCutter {
     }
 
     private void addSegment(Probe probe) {
-        int inPlaceRows = rowsInPlace(probe);
-        if (addEncoded(probe) || inPlaceRows > 0 && addInPlace(probe, inPlaceRows)) {
+        if (addEncoded(probe) || addPlainInPlace(probe)) {
             return;
         }
         int left = probe.chunk().rowCount() - probe.nextRow;
         int rows = Math.min(sizer.rows(), left);
         pipe.add(probe.chunk(), probe.nextRow, rows);
         probe.nextRow += rows;
+    }
+
+    /** Returns false if the next rows must be copied. */
+    private boolean addPlainInPlace(Probe probe) {
+        int rows = rowsInPlace(probe);
+        return rows > 0 && addInPlace(probe, rows);
     }
 
     /**

@@ -13,6 +13,7 @@ import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
@@ -82,7 +83,12 @@ public final class InSlots implements JoinEngineFactory {
         return copyOf(chunk.schema(), chunk.bytes(), isVerified);
     }
 
-    private static Chunk copyOf(ChunkSchema schema, byte[] bytes, boolean isVerified) {
+    /**
+     * Returns the chunk that bytes contain, in a region of its own.
+     *
+     * @throws ChunkFormatException if they contain none
+     */
+    public static Chunk copyOf(ChunkSchema schema, byte[] bytes, boolean isVerified) {
         Region region = Region.allocate(bytes.length);
         Memory.copy(bytes, Memory.BYTES, null, region.address(), bytes.length);
         CountedSlot slot =
@@ -98,7 +104,12 @@ public final class InSlots implements JoinEngineFactory {
                     }
                 };
         region.close();
-        return ChunkDecoder.inSlot(schema, slot, bytes.length);
+        try {
+            return ChunkDecoder.inSlot(schema, slot, bytes.length);
+        } catch (ChunkFormatException e) {
+            slot.release();
+            throw e;
+        }
     }
 
     @Override
