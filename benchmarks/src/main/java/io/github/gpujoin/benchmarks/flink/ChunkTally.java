@@ -25,35 +25,38 @@ final class ChunkTally implements Tally<Chunk> {
     private transient EncodedColumnReader @Nullable [] readers;
 
     @Override
-    public long payloads(Chunk result) {
+    public long payloads(Chunk result, int firstRow, int count) {
         long sum = 0;
         for (int column = 0; column < result.schema().size(); column++) {
             sum +=
                     result instanceof EncodedChunk encoded
-                            ? encodedSum(encoded, column)
-                            : columnSum(result, column);
+                            ? sum(readers(encoded)[column].load(encoded, firstRow, count), 0, count)
+                            : columnSum(result, column, firstRow, count);
         }
         return sum;
     }
 
-    private long encodedSum(EncodedChunk chunk, int column) {
+    private EncodedColumnReader[] readers(EncodedChunk chunk) {
         if (readers == null) {
             readers = new EncodedColumnReader[chunk.schema().size()];
             Arrays.setAll(readers, EncodedColumnReader::new);
         }
-        return readers[column].sum(chunk);
+        return readers;
     }
 
-    private static long columnSum(Chunk chunk, int column) {
+    private static long columnSum(Chunk chunk, int column, int firstRow, int count) {
         if (chunk.schema().column(column).type() != ColumnType.INT64) {
             throw new IllegalArgumentException(
                     "Payload column is not INT64: column=" + chunk.schema().column(column));
         }
         byte[] bytes = Objects.requireNonNull(chunk.array());
-        long at = chunk.columnStart(column);
-        long end = at + 8L * chunk.rowCount();
+        return sum(bytes, chunk.columnStart(column) - Memory.BYTES + 8L * firstRow, count);
+    }
+
+    private static long sum(byte[] bytes, long offset, int count) {
+        long end = Memory.BYTES + offset + 8L * count;
         long sum = 0;
-        for (; at < end; at += 8) {
+        for (long at = end - 8L * count; at < end; at += 8) {
             sum += Memory.getLong(bytes, at);
         }
         return sum;

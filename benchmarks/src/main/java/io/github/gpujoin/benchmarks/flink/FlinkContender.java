@@ -68,6 +68,19 @@ public final class FlinkContender implements Contender {
         this(name, tuples, maxProbeRows, threads, new Configuration(), job);
     }
 
+    /**
+     * Returns the same contender with sinks that count all results and add up those of every n-th
+     * fact chunk; for a job with one result a fact, in order, whose sinks are chained to the join.
+     */
+    public FlinkContender checkingEvery(int chunks) {
+        Job checked =
+                (env, run) -> {
+                    run.checkEvery(chunks);
+                    job.define(env, run);
+                };
+        return new FlinkContender(name, tuples, maxProbeRows, threads, settings, checked);
+    }
+
     public static StreamExecutionEnvironment environment(int threads, Configuration settings) {
         Configuration configuration = new Configuration();
         configuration.set(TaskManagerOptions.NUM_TASK_SLOTS, threads);
@@ -98,7 +111,7 @@ public final class FlinkContender implements Contender {
                     Tuples.rowCount(timed),
                     run.elapsedNs(),
                     run.answer(),
-                    tuples.expected(timed.size()),
+                    run.expected(),
                     Map.of("load_ms", (run.startNs() - submittedNs) / 1_000_000));
         }
     }

@@ -57,6 +57,7 @@ public final class FlinkRun implements AutoCloseable {
     private final boolean buildOnly;
     private volatile double sinkRowsPerSecond;
     private volatile int fanOut = 1;
+    private volatile int checkInterval = 1;
     private final List<CompletableFuture<Void>> buildGates;
     private final List<CountDownLatch> buildSent = new ArrayList<>();
 
@@ -154,6 +155,26 @@ public final class FlinkRun implements AutoCloseable {
      */
     public void multiplyBuild(int times) {
         fanOut = times;
+    }
+
+    /**
+     * Makes the sinks add up the results of every n-th fact chunk of their subtask only, where that
+     * would cost more than the join. Call it before the job starts.
+     *
+     * @param chunks n; 1 for all
+     */
+    void checkEvery(int chunks) {
+        checkInterval = chunks;
+    }
+
+    /** Returns the results that the sink of a subtask adds up. */
+    CheckedRows checkedRows(int subtask) {
+        return new CheckedRows(timed(subtask), checkInterval);
+    }
+
+    /** Returns what the sinks should count and add up. */
+    JoinAnswer expected() {
+        return tuples.expected(timed.size(), chunk -> chunk / parallelism % checkInterval == 0);
     }
 
     /** Returns how often each build chunk is sent. */

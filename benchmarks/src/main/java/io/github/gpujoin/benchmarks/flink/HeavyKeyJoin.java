@@ -117,7 +117,7 @@ public final class HeavyKeyJoin implements AutoCloseable {
         @Override
         public boolean filter(Chunk results) {
             rows.add(tally.rows(results));
-            payloads.add(tally.payloads(results));
+            payloads.add(tally.payloads(results, 0, tally.rows(results)));
             return false;
         }
     }

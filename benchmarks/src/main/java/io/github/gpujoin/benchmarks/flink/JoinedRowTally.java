@@ -15,7 +15,7 @@ final class JoinedRowTally implements Tally<JoinedRow> {
     }
 
     @Override
-    public long payloads(JoinedRow result) {
+    public long payloads(JoinedRow result, int firstRow, int count) {
         return result.probePayload + result.buildPayload;
     }
 }

@@ -9,6 +9,6 @@ interface Tally<R> extends Serializable {
 
     int rows(R result);
 
-    /** Sum of the build and probe payloads of all rows. */
-    long payloads(R result);
+    /** Sum of the build and probe payloads of adjacent rows. */
+    long payloads(R result, int firstRow, int count);
 }

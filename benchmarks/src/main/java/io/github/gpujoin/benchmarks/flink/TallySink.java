@@ -7,7 +7,10 @@ import org.apache.flink.api.connector.sink2.Sink;
 import org.apache.flink.api.connector.sink2.SinkWriter;
 import org.apache.flink.api.connector.sink2.WriterInitContext;
 
-/** Counts and sums results, opens the run's gate, and stops its clock at the end of input. */
+/**
+ * Counts results, adds up those that its run checks, opens the run's gate, and stops its clock at
+ * the end of input.
+ */
 final class TallySink<R> implements Sink<R> {
 
     private static final long serialVersionUID = 1L;
@@ -22,7 +25,8 @@ final class TallySink<R> implements Sink<R> {
 
     @Override
     public SinkWriter<R> createWriter(WriterInitContext context) {
-        return new Writer<>(FlinkRun.of(run), tally);
+        int subtask = context.getTaskInfo().getIndexOfThisSubtask();
+        return new Writer<>(FlinkRun.of(run), subtask, tally);
     }
 
     private static final class Writer<R> implements SinkWriter<R> {
@@ -31,14 +35,16 @@ final class TallySink<R> implements Sink<R> {
         private final Tally<R> tally;
         private final boolean endless;
         private final SinkPace pace;
+        private final CheckedRows checked;
         private long count;
         private long checksum;
 
-        Writer(FlinkRun run, Tally<R> tally) {
+        Writer(FlinkRun run, int subtask, Tally<R> tally) {
             this.run = run;
             this.tally = tally;
             this.endless = run.isEndless();
             this.pace = new SinkPace(run.sinkRowsPerSecond());
+            this.checked = run.checkedRows(subtask);
         }
 
         @Override
@@ -46,7 +52,7 @@ final class TallySink<R> implements Sink<R> {
             if (run.isGateOpen()) {
                 pace.take(tally.rows(result));
                 count += tally.rows(result);
-                checksum += tally.payloads(result);
+                checksum += checked.sum(tally, result);
                 if (endless) {
                     run.addResultRows(tally.rows(result));
                 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.gpu;
 
+import io.github.gpujoin.benchmarks.flink.FlinkContender;
 import io.github.gpujoin.benchmarks.flink.PeerJobs;
 import io.github.gpujoin.benchmarks.flink.StarJoinJobs;
 import io.github.gpujoin.benchmarks.join.Contender;
@@ -34,6 +35,12 @@ final class FlinkBench implements GpuBench {
     /** Of all facts, so that a run takes a second or more, and its start and end weigh little. */
     private static final int REPETITIONS = 8;
 
+    /**
+     * Each sink counts all results and adds up those of every ninth chunk. Nine has no divisor in
+     * common with the chunks of a repetition, so that each repetition has others checked.
+     */
+    private static final int CHECK_INTERVAL = 9;
+
     private static final int TUPLE_BYTES = 16;
     private static final int LONG_PAYLOAD_BITS = 31;
 
@@ -52,8 +59,8 @@ final class FlinkBench implements GpuBench {
                         run,
                         Map.of("facts", "heap"),
                         List.of(
-                                StarJoinJobs.columnar(GPU, sparse, threads, Engine.GPU),
-                                StarJoinJobs.columnar(CPU, sparse, threads, Engine.CPU),
+                                columnar(GPU, sparse, threads, Engine.GPU),
+                                columnar(CPU, sparse, threads, Engine.CPU),
                                 PeerJobs.keyedDataStream(sparse, threads))));
         try (Tuples inSlots = sparse.inSlots(PRIMES)) {
             sparse = null; // 4 GiB
@@ -62,8 +69,8 @@ final class FlinkBench implements GpuBench {
                             run,
                             Map.of("facts", "slots"),
                             List.of(
-                                    StarJoinJobs.columnar(GPU, inSlots, threads, Engine.GPU),
-                                    StarJoinJobs.columnar(CPU, inSlots, threads, Engine.CPU))));
+                                    columnar(GPU, inSlots, threads, Engine.GPU),
+                                    columnar(CPU, inSlots, threads, Engine.CPU))));
         }
         figures.addAll(encodable(run, threads));
         return figures;
@@ -82,16 +89,19 @@ final class FlinkBench implements GpuBench {
                         parameters,
                         List.of(
                                 StarJoinJobs.columnar(
-                                        GPU + "-encoding", narrow, threads, Engine.GPU, true))));
+                                                GPU + "-encoding",
+                                                narrow,
+                                                threads,
+                                                Engine.GPU,
+                                                true)
+                                        .checkingEvery(CHECK_INTERVAL))));
         parameters.put("facts", "slots");
         try (Tuples plain = narrow.inSlots(PRIMES)) {
             figures.addAll(
                     measure(
                             run,
                             parameters,
-                            List.of(
-                                    StarJoinJobs.columnar(
-                                            GPU + "-narrow", plain, threads, Engine.GPU))));
+                            List.of(columnar(GPU + "-narrow", plain, threads, Engine.GPU))));
         }
         try (Tuples encoded = narrow.encodedInSlots(PRIMES)) {
             narrow = null; // 4 GiB
@@ -100,13 +110,16 @@ final class FlinkBench implements GpuBench {
                             run,
                             parameters,
                             List.of(
-                                    StarJoinJobs.encodedResults(GPU + "-encoded", encoded, threads),
-                                    StarJoinJobs.columnar(
-                                            GPU + "-decoded", encoded, threads, Engine.GPU),
-                                    StarJoinJobs.columnar(
-                                            CPU + "-encoded", encoded, threads, Engine.CPU))));
+                                    StarJoinJobs.encodedResults(GPU + "-encoded", encoded, threads)
+                                            .checkingEvery(CHECK_INTERVAL),
+                                    columnar(GPU + "-decoded", encoded, threads, Engine.GPU),
+                                    columnar(CPU + "-encoded", encoded, threads, Engine.CPU))));
         }
         return figures;
+    }
+
+    private static FlinkContender columnar(String name, Tuples tuples, int threads, Engine engine) {
+        return StarJoinJobs.columnar(name, tuples, threads, engine).checkingEvery(CHECK_INTERVAL);
     }
 
     private static Tuples tuples(GpuRun run, KeyDomain keys, int payloadBits) {

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -221,8 +222,23 @@ public final class Tuples implements AutoCloseable {
 
     /** The answer for the leading {@code chunks} probe chunks. */
     public JoinAnswer expected(int chunks) {
-        return repeated(distinctAnswers).subList(0, chunks).stream()
-                .reduce(JoinAnswer.NOTHING, JoinAnswer::plus);
+        return expected(chunks, chunk -> true);
+    }
+
+    /**
+     * The answer for the leading {@code chunks} probe chunks, where payloads of some alone are
+     * added up.
+     *
+     * @param isChecked whether those of the chunk with a number, from 0, are
+     */
+    public JoinAnswer expected(int chunks, IntPredicate isChecked) {
+        List<JoinAnswer> answers = repeated(distinctAnswers);
+        JoinAnswer sum = JoinAnswer.NOTHING;
+        for (int chunk = 0; chunk < chunks; chunk++) {
+            JoinAnswer answer = answers.get(chunk);
+            sum = sum.plus(isChecked.test(chunk) ? answer : new JoinAnswer(answer.count(), 0));
+        }
+        return sum;
     }
 
     public long buildRows() {

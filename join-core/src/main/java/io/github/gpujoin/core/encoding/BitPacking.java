@@ -104,46 +104,6 @@ final class BitPacking {
         }
     }
 
-    /** Returns the sum of all codes of a section. */
-    static long sum(byte @Nullable [] base, long at, int bits, int count) {
-        if (bits == 0) {
-            return 0;
-        }
-        int groups = base != null && bits <= MAX_PAIR_BITS ? count / Byte.SIZE : 0;
-        long sum = groups == 0 ? 0 : sumOfGroups(base, at, bits, groups);
-        for (int i = Byte.SIZE * groups; i < count; i++) {
-            sum += get(base, at, bits, i);
-        }
-        return sum;
-    }
-
-    /**
-     * Returns the sum of groups of eight codes in an array. A group starts with a byte, so its four
-     * pairs of codes are at the same bits in each.
-     */
-    private static long sumOfGroups(byte[] array, long at, int bits, int groups) {
-        long mask = -1L >>> (Long.SIZE - bits);
-        int pair1 = 2 * bits;
-        int pair2 = 4 * bits;
-        int pair3 = 6 * bits;
-        long sum = 0;
-        for (int group = 0; group < groups; group++) {
-            long from = at + (long) group * bits;
-            long a = Memory.getLong(array, from);
-            long b = Memory.getLong(array, from + (pair1 >>> 3)) >>> (pair1 & 7);
-            long c = Memory.getLong(array, from + (pair2 >>> 3)) >>> (pair2 & 7);
-            long d = Memory.getLong(array, from + (pair3 >>> 3)) >>> (pair3 & 7);
-            long even = (a & mask) + (b & mask) + (c & mask) + (d & mask);
-            long odd =
-                    (a >>> bits & mask)
-                            + (b >>> bits & mask)
-                            + (c >>> bits & mask)
-                            + (d >>> bits & mask);
-            sum += even + odd;
-        }
-        return sum;
-    }
-
     /** Returns a code. */
     static long get(byte @Nullable [] base, long at, int bits, int number) {
         if (bits == 0) {

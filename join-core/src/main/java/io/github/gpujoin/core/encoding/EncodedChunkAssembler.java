@@ -23,7 +23,9 @@ public final class EncodedChunkAssembler {
 
     private final ChunkSchema schema;
     private byte[] bytes = new byte[0];
-    private byte[] reused = new byte[0];
+
+    /** Memory of the transient chunk before the last. */
+    private byte[] spare = new byte[0];
 
     /** By columns of the sources. */
     private final Map<Integer, PlainColumn> decoded = new HashMap<>();
@@ -163,7 +165,7 @@ public final class EncodedChunkAssembler {
     /**
      * Returns the chunk, on the heap.
      *
-     * @param isTransient whether the next chunk may overwrite it
+     * @param isTransient whether the chunk after the next may overwrite it
      * @throws IllegalStateException if a column is missing
      */
     public EncodedChunk seal(
@@ -185,17 +187,23 @@ public final class EncodedChunkAssembler {
                         0,
                         epoch,
                         sequence);
-        byte[] chunk = isTransient ? reused() : new byte[bodyOffset];
-        System.arraycopy(bytes, 0, chunk, 0, bodyOffset);
+        byte[] chunk = takeBytes(isTransient);
         header.writeTo(chunk, Memory.BYTES, schema);
         return ChunkDecoder.opened(schema, header, chunk, Memory.BYTES, null, isTransient);
     }
 
-    /** Chunks of equal rows mostly have equal lengths. */
-    private byte[] reused() {
-        if (reused.length != bodyOffset) {
-            reused = new byte[bodyOffset];
+    /**
+     * Returns the bytes of the chunk, and leaves memory of the same length for the next: chunks of
+     * equal rows mostly have equal lengths, and are then not copied.
+     */
+    private byte[] takeBytes(boolean isTransient) {
+        byte[] chunk = bytes.length == bodyOffset ? bytes : Arrays.copyOf(bytes, bodyOffset);
+        if (isTransient) {
+            bytes = spare;
+            spare = chunk;
+        } else {
+            bytes = new byte[bodyOffset];
         }
-        return reused;
+        return chunk;
     }
 }

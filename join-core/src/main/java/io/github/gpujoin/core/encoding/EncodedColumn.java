@@ -153,12 +153,6 @@ public final class EncodedColumn {
         return body + sections.values();
     }
 
-    /** Returns the sum of the values of a {@linkplain #isBitPacked bit-packed} column. */
-    long sumOfCodes() {
-        return base * rowCount
-                + BitPacking.sum(bytes, body + sections.values(), valueBits, rowCount);
-    }
-
     /** Returns the bytes of the column's body. */
     int bodyBytes() {
         return (int) sections.endBytes();

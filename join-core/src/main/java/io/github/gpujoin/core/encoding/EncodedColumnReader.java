@@ -78,29 +78,6 @@ public final class EncodedColumnReader {
         }
     }
 
-    /**
-     * Returns the sum of all values, modulo 2^64. Packed values are added up as codes.
-     *
-     * @throws io.github.gpujoin.core.layout.ChunkFormatException if codes or runs are wrong
-     */
-    public long sum(EncodedChunk chunk) {
-        EncodedColumn source = chunk.column(column);
-        if (source.isBitPacked()) {
-            return source.sumOfCodes();
-        }
-        open(0);
-        long sum = 0;
-        int tiles = EncodedColumnDescriptor.tileCount(chunk.rowCount());
-        for (int number = 0; number < tiles; number++) {
-            byte[] tile = tile(source, number);
-            int rows = source.rowsOf(number);
-            for (int i = 0; i < rows; i++) {
-                sum += Memory.getLong(tile, Memory.BYTES + 8L * i);
-            }
-        }
-        return sum;
-    }
-
     private void open(int count) {
         if (scratch == null) {
             scratch = new TileScratch();
