@@ -41,6 +41,9 @@ class TargetsTest {
                                             "4000000000",
                                             "bytes_in",
                                             "16"),
+                                    figure("ceiling-zero-copy-read", "GB/s", 48),
+                                    figure("flink-star-join-gpu", "G", 1.5, "facts", "heap"),
+                                    figure("flink-star-join-gpu", "G", 2.4, "facts", "slots"),
                                     figure("engine-latency", "us", 21))));
 
     private Targets.Target target(String work) {
@@ -62,7 +65,15 @@ class TargetsTest {
     }
 
     @Test
+    void shouldTellFactsInSlotsFromThoseOnTheHeap() {
+        assertThat(target("Flink job, 16-byte tuples from columns in slots").reached())
+                .isEqualTo(80);
+        assertThat(target("Flink job, 16-byte tuples from columns on the heap").reached())
+                .isEqualTo(50);
+    }
+
+    @Test
     void shouldSayWhatWasNotMeasured() {
-        assertThat(target("Flink job").verdict()).isEqualTo("not measured");
+        assertThat(target("encoded 27-bit keys").verdict()).isEqualTo("not measured");
     }
 }
