@@ -300,7 +300,7 @@ struct Plan {
     uint64_t aggregation;  // device memory: one Aggregation; 0: results are written
     uint32_t filterCount;
     uint32_t nullKeysColumn;  // segment column of null keys, bit d for dimension d; or NO_COLUMN
-    uint64_t decodedRows;     // device memory of each block; 0: nothing encoded is read
+    uint64_t decodedRows;     // device memory of all blocks; 0: nothing encoded is read
     uint32_t packsResults;  // 1: results are packed; 0: an array of row numbers, then whole values
 
     // Columns of a chunk that is read in place, and the segment column of each, or NOT_IN_SEGMENT.

@@ -2,18 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.engine;
 
-import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
-import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.flink.state.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.Iterator;
 import org.apache.flink.util.FlinkRuntimeException;
 
 /**
- * The build log in state, as an engine reads it.
+ * The build log in state, as an engine reads it. A read fails the job if the heap has no room for
+ * new texts: an engine cannot make room there.
  *
  * @param log contains texts
  * @param codes replace the texts of group columns
@@ -41,7 +40,7 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
 
                 @Override
                 public Chunk next() {
-                    return encoded(logged.next());
+                    return codes.encode(logged.next());
                 }
             };
         } catch (RuntimeException e) {
@@ -69,7 +68,7 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
     @Override
     public Chunk get(int partition, long index) {
         try {
-            return encoded(log.get(partition, index));
+            return codes.encode(log.get(partition, index));
         } catch (ChunkFormatException e) {
             throw new FlinkRuntimeException(
                     "Build log damaged: partition=%d, chunk=%d. Restore an earlier snapshot."
@@ -79,18 +78,6 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
             throw e;
         } catch (Exception e) {
             throw unreadable(e);
-        }
-    }
-
-    /**
-     * @throws EngineUnavailableException if there is no memory for new texts, so that the engine
-     *     makes room
-     */
-    private Chunk encoded(Chunk chunk) {
-        try {
-            return codes.encode(chunk);
-        } catch (MemoryRefusedException e) {
-            throw EngineUnavailableException.noMemory(e);
         }
     }
 

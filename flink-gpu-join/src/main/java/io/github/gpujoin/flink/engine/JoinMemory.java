@@ -18,8 +18,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Managed memory for the tables of one join: the share of one subtask, or of all subtasks of a
- * TaskManager that share their tables. The codes of text groups belong to the same tables. Memory
- * is reserved in portions, from the first slot with room.
+ * TaskManager that share their tables. Memory is reserved in portions, from the first slot with
+ * room. The codes of text groups belong to the same tables; {@link TextMemory} bounds their texts.
  *
  * <p>Each slot has its own memory manager, also across jobs, so all joins of a process together
  * stay within its managed memory. If a subtask closes while others use tables charged to its slot,
@@ -89,7 +89,7 @@ final class JoinMemory implements MemoryReservations {
      */
     synchronized GroupCodes groupCodes(JoinSpec spec) {
         if (groupCodes == null) {
-            groupCodes = new GroupCodes(spec, this);
+            groupCodes = new GroupCodes(spec, TextMemory.SHARED);
         }
         return groupCodes;
     }

@@ -38,7 +38,7 @@ public final class GroupCodes implements AutoCloseable {
 
     /**
      * @param join whose group columns may be text
-     * @param memory in which the dictionary's bytes on the heap are reserved
+     * @param memory bounds the dictionary's bytes on the heap
      */
     public GroupCodes(JoinSpec join, MemoryReservations memory) {
         this.spec = codedSpec(join);

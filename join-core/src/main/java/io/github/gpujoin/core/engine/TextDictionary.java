@@ -32,7 +32,7 @@ final class TextDictionary implements AutoCloseable {
     private long reservedBytes;
 
     /**
-     * @param memory in which the heap bytes of the texts are reserved
+     * @param memory bounds the heap bytes of the texts
      */
     TextDictionary(MemoryReservations memory) {
         this.memory = memory;

@@ -22,6 +22,7 @@ public final class ReadWindow {
 
     private long releasedSequence;
     private long takenSequence;
+    private int lossCount;
 
     /**
      * @param slotCount of the ring
@@ -39,8 +40,18 @@ public final class ReadWindow {
             throw new IllegalStateException("Slot is taken twice: sequence=" + (takenSequence + 1));
         }
         takenSequence++;
+        lossCount = 0;
         isFree[indexOf(takenSequence)] = false;
         return takenSequence;
+    }
+
+    /**
+     * Records that the next slot, although sent, did not arrive intact, so that it is sent again.
+     *
+     * @return how often that happened to this slot, in all connections
+     */
+    public int recordLoss() {
+        return ++lossCount;
     }
 
     /**

@@ -39,6 +39,15 @@ class ReadWindowTest {
     }
 
     @Test
+    void shouldCountTheLossesOfTheNextSlotUntilItIsTaken() {
+        ReadWindow window = new ReadWindow(2, 0);
+        assertThat(window.recordLoss()).isEqualTo(1);
+        assertThat(window.recordLoss()).isEqualTo(2);
+        window.release(window.take());
+        assertThat(window.recordLoss()).isEqualTo(1);
+    }
+
+    @Test
     void shouldRejectReleasesOfSlotsThatAreNotHeld() {
         ReadWindow window = new ReadWindow(4, 0);
         window.take();

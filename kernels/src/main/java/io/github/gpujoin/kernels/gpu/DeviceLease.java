@@ -128,7 +128,10 @@ final class DeviceLease {
             this.ringAddress = buffers.pinned(StepRing.LENGTH_BYTES);
             this.grid = buffers.device(StepDescriptor.GRID_BYTES);
             this.laneOf = buffers.device(controlBytes - StepDescriptor.CONTROL_LANE_OF_OFFSET);
-            this.plans = new PlanEntries(buffers.device(PlanEntries.LENGTH_BYTES));
+            this.plans =
+                    new PlanEntries(
+                            buffers.device(PlanEntries.LENGTH_BYTES),
+                            new DecodingMemory(memory.buffers(options.memory()), blocks));
             Memory.fill(null, control, controlBytes, (byte) 0);
             Memory.fill(null, ringAddress, StepRing.LENGTH_BYTES, (byte) 0);
             GridAllotment allotment = new GridAllotment(mode, blocks, control);
@@ -363,6 +366,7 @@ final class DeviceLease {
     private synchronized void close() {
         boolean wasLost = isLost();
         try {
+            plans.close();
             if (wasLost) {
                 registrations.abandon();
                 buffers.abandon();

@@ -261,7 +261,12 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         }
         plan = lease.plans().reserve();
         joinPlan = new JoinPlan(spec(), facts, format, tables.tables(), false, groups);
-        joinPlan.write(lease.driver(), buffers, lease.blocks(), slots, lease.plans().address(plan));
+        joinPlan.write(
+                lease.driver(),
+                buffers,
+                lease.plans().decoding(),
+                slots,
+                lease.plans().address(plan));
         SegmentSizer sizer =
                 new SegmentSizer(
                         options.segmentRows(),
@@ -300,7 +305,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
                                 joinPlan.enableDecoding(
                                         lease.driver(),
                                         buffers,
-                                        lease.blocks(),
+                                        lease.plans().decoding(),
                                         lease.plans().address(plan)));
             } catch (GpuUnavailableException e) {
                 if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {

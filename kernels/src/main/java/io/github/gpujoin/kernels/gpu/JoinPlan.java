@@ -106,10 +106,14 @@ final class JoinPlan {
      * Copies the plan to {@code planAddress}, and the structs of its dimensions to memory of {@code
      * buffers}.
      *
-     * @param blocks of the serving kernel
+     * @param decoding memory for encoded facts
      */
     void write(
-            CudaDriver driver, Buffers buffers, int blocks, SegmentSlots slots, long planAddress) {
+            CudaDriver driver,
+            Buffers buffers,
+            DecodingMemory decoding,
+            SegmentSlots slots,
+            long planAddress) {
         long dimensionsBytes = (long) tables.size() * PlanDescriptor.DIMENSION_BYTES;
         long copiesBytes = (long) copies.size() * PlanDescriptor.COPY_BYTES;
         dimensions = buffers.device(dimensionsBytes + copiesBytes);
@@ -122,7 +126,7 @@ final class JoinPlan {
             long plan = region.address();
             slots.writePlan(plan, countOnly);
             if (segments.encodes()) {
-                decodedRows = allocateDecodedRows(buffers, blocks);
+                decodedRows = decoding.address(segments.columnCount(), buffers);
             }
             Memory.putLong(plan + PlanDescriptor.PLAN_DECODED_ROWS_OFFSET, decodedRows);
             Memory.putLong(plan + PlanDescriptor.PLAN_DIMENSIONS_OFFSET, dimensions);
@@ -148,11 +152,6 @@ final class JoinPlan {
         }
     }
 
-    private long allocateDecodedRows(Buffers buffers, int blocks) {
-        long blockBytes = (long) segments.columnCount() * PlanDescriptor.DECODED_COLUMN_BYTES;
-        return buffers.device(blocks * blockBytes);
-    }
-
     /** Returns whether the kernel has memory to decode rows. */
     boolean decodes() {
         return decodedRows != 0;
@@ -162,8 +161,9 @@ final class JoinPlan {
      * Gives the kernel memory to decode rows, in a plan that is already on the device. Call it
      * while the serving kernel is stopped.
      */
-    void enableDecoding(CudaDriver driver, Buffers buffers, int blocks, long planAddress) {
-        decodedRows = allocateDecodedRows(buffers, blocks);
+    void enableDecoding(
+            CudaDriver driver, Buffers buffers, DecodingMemory decoding, long planAddress) {
+        decodedRows = decoding.address(segments.columnCount(), buffers);
         try (Region region = Region.allocate(Long.BYTES)) {
             Memory.putLong(region.address(), decodedRows);
             driver.copyToDevice(

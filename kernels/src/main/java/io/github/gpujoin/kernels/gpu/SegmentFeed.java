@@ -152,7 +152,12 @@ public final class SegmentFeed implements AutoCloseable {
         plan = lease.plans().reserve();
         boolean countOnly = join.output() == StepOutput.COUNT;
         new JoinPlan(join.spec(), join.facts(), format, join.tables(), countOnly)
-                .write(lease.driver(), buffers, lease.blocks(), slots, lease.plans().address(plan));
+                .write(
+                        lease.driver(),
+                        buffers,
+                        lease.plans().decoding(),
+                        slots,
+                        lease.plans().address(plan));
     }
 
     private int rowsOf(int slot) {

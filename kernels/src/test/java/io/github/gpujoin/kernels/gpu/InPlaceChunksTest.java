@@ -79,10 +79,14 @@ class InPlaceChunksTest {
     }
 
     private static Chunk facts(int rows) {
+        return facts(rows, 0);
+    }
+
+    private static Chunk facts(int rows, int firstKey) {
         ChunkBuilder builder = new ChunkBuilder(FACTS, 1 << 20);
         for (int row = 0; row < rows; row++) {
             builder.putDouble(0, row);
-            builder.putInt(1, row % ROWS);
+            builder.putInt(1, (firstKey + row) % ROWS);
             builder.putLong(2, -row);
             builder.endRow();
         }
@@ -91,16 +95,16 @@ class InPlaceChunksTest {
 
     private void requireAnswer(Chunk chunk) {
         assertThat(engine.submitProbe(chunk, 0)).isTrue();
-        requireResults(chunk);
+        requireResults(engine, chunk, 0);
     }
 
-    private void requireResults(Chunk chunk) {
+    private static void requireResults(GpuJoinEngine engine, Chunk chunk, int firstKey) {
         int rows = 0;
         while (engine.inFlightCount() > 0) {
             ResultBatch batch = engine.poll();
             for (int row = 0; batch != null && row < batch.rowCount(); row++) {
                 assertThat(batch.probeRow(row)).isEqualTo(rows);
-                assertThat(batch.getLong(0, 0, row)).isEqualTo(7L * (rows % ROWS));
+                assertThat(batch.getLong(0, 0, row)).isEqualTo(7L * ((firstKey + rows) % ROWS));
                 rows++;
             }
         }
@@ -124,7 +128,7 @@ class InPlaceChunksTest {
         Chunk chunk = InSlots.copyOf(facts(3 * SEGMENT_ROWS), true);
         assertThat(engine.submitProbe(chunk, 0)).isTrue();
         chunk.release();
-        requireResults(chunk);
+        requireResults(engine, chunk, 0);
     }
 
     @Test
@@ -146,6 +150,29 @@ class InPlaceChunksTest {
             chunk.release();
         }
         assertThat(engine.payloadBytesCopied()).isZero();
+    }
+
+    /** Each block decodes facts of all engines at the same place. */
+    @Test
+    void shouldDecodeTheFactsOfSeveralEnginesInOneMemory() {
+        try (GpuJoinEngine fork = engine.fork()) {
+            List<GpuJoinEngine> engines = List.of(engine, fork);
+            for (int round = 0; round < 20; round++) {
+                List<Chunk> chunks =
+                        List.of(
+                                InSlots.encodedCopyOf(facts(2 * SEGMENT_ROWS, round), true),
+                                InSlots.encodedCopyOf(facts(2 * SEGMENT_ROWS, 50 + round), true));
+                for (int i = 0; i < 2; i++) {
+                    assertThat(engines.get(i).submitProbe(chunks.get(i), 0)).isTrue();
+                }
+                for (int i = 0; i < 2; i++) {
+                    requireResults(engines.get(i), chunks.get(i), 50 * i + round);
+                    engines.get(i).poll();
+                    chunks.get(i).release();
+                }
+            }
+            assertThat(fork.payloadBytesCopied()).isZero();
+        }
     }
 
     @Test

@@ -58,6 +58,7 @@ class MemoryBudgetTest {
     private static GpuOptions options(MemoryBudget budget) {
         return GpuOptions.defaults()
                 .withSlots(2, 64)
+                .withEncodeSegments(true)
                 .withMemory(budget)
                 .withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(20));
     }

@@ -21,10 +21,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class ReaderRing implements AutoCloseable {
 
+    /**
+     * How often a slot is sent before its session fails. A network that damages one slot in a
+     * hundred damages none eight times; a wrong checksum of the writer or broken memory does.
+     */
+    static final int MAX_SENDS = 8;
+
     private final int channel;
     private final int attempt;
     private final SessionOptions options;
     private final boolean mayChange;
+    private final RingGeometry geometry;
     private final ReadWindow window;
     private final Target target;
     private final RingReader reader;
@@ -50,6 +57,7 @@ final class ReaderRing implements AutoCloseable {
         this.channel = channel;
         this.attempt = attempt;
         this.options = options;
+        this.geometry = geometry;
         this.window = window;
         this.mayChange = !(transport instanceof SharedTransport);
         this.target = transport.registerTarget(geometry.lengthBytes());
@@ -67,6 +75,7 @@ final class ReaderRing implements AutoCloseable {
      *
      * @param announced last sequence that must have arrived
      * @throws IOException if an announced slot stays lost or torn: the next epoch resends it
+     * @throws TransportException if that happened to the slot {@value #MAX_SENDS} times
      */
     void requireArrived(long announced, long nowNs) throws IOException {
         if (nowNs - checkedAtNs < options.heartbeatIntervalNs()) {
@@ -81,14 +90,30 @@ final class ReaderRing implements AutoCloseable {
             missingSequence = next;
             missingSinceNs = nowNs;
         } else if (nowNs - missingSinceNs > options.slotTimeoutNs()) {
-            throw new IOException(
-                    "Announced slot did not arrive intact: sequence="
-                            + next
-                            + ", announced="
-                            + announced
-                            + ", found="
-                            + reader.poll());
+            throw lost(next, announced);
         }
+    }
+
+    private IOException lost(long sequence, long announced) {
+        int lossCount = window.recordLoss();
+        String values =
+                "slot="
+                        + (sequence - 1) % geometry.slotCount()
+                        + ", sequence="
+                        + sequence
+                        + ", announced="
+                        + announced
+                        + ", found="
+                        + reader.poll();
+        return lossCount < MAX_SENDS
+                ? new IOException("Announced slot did not arrive intact: " + values)
+                : new TransportException(
+                        "Slot was sent "
+                                + lossCount
+                                + " times and never arrived intact: "
+                                + values
+                                + ". Either its writer computes a wrong checksum, or the network"
+                                + " damages it each time.");
     }
 
     /** Whether the next slot contains a payload; {@link #copyTo} and {@link #take} verify it. */

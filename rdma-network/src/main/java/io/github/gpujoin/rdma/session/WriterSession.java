@@ -111,7 +111,7 @@ public final class WriterSession implements AutoCloseable {
      * Does the same for a payload whose sum is known, which saves a pass over it.
      *
      * @param payloadSum {@link io.github.gpujoin.core.region.WordSum} from position 1; if it is
-     *     wrong, the reader requests retransmissions until it fails
+     *     wrong, the reader requests the slot again a few times, then fails
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes, long payloadSum) {
         return tryWrite(ring -> ring.tryWrite(base, offset, lengthBytes, payloadSum));

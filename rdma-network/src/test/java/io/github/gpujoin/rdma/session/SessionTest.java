@@ -195,6 +195,45 @@ class SessionTest extends SessionScenario {
         assertThat(read()).isEqualTo(5);
     }
 
+    /** The losses of one slot do not count for the next. */
+    @Test
+    void shouldResendALostSlotUntilItArrives() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        for (int i = 1; i <= 2; i++) {
+            transport.setFaults(new SimulatedFaults(1000, 0, 0, 0, 0, 0, 1));
+            write(writer, i);
+            long lastEpoch = reader.epoch() + ReaderRing.MAX_SENDS - 1;
+            while (reader.epoch() < lastEpoch) {
+                run(1);
+            }
+            transport.setFaults(SimulatedFaults.NONE);
+            run(20);
+            assertThat(read()).isEqualTo(i);
+            reader.release();
+            run(20);
+        }
+    }
+
+    @Test
+    void shouldFailTheReaderIfTheChecksumOfAWriterIsWrong() throws Exception {
+        WriterSession writer = writer(0, secret);
+        run(20);
+        write(writer, 1);
+        run(3);
+        assertThat(read()).isEqualTo(1);
+        reader.release();
+        int wrongSum = 1;
+        assertThat(writer.tryWrite(new byte[16], Memory.BYTES, 16, wrongSum)).isTrue();
+        assertThatExceptionOfType(SessionException.class)
+                .isThrownBy(() -> run(10_000))
+                .withMessageContaining("state=FAILED")
+                .withMessageContaining(
+                        "Slot was sent 8 times and never arrived intact: slot=1, sequence=2,"
+                                + " announced=2, found=TORN.");
+        assertThat(reader.epoch()).isEqualTo(8);
+    }
+
     /** Retransmission would add load to a network that is slow because of its load. */
     @Test
     void shouldNotResendSlotsInFlightOnASlowNetwork() throws Exception {
