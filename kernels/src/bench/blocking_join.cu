@@ -24,6 +24,9 @@ void copy(int64_t* to, const int64_t* from, uint64_t rows) {
     CUDA_CHECK(cudaMemcpyAsync(to, from, rows * sizeof(int64_t), cudaMemcpyDefault));
 }
 
+// For what the driver and the generator of the tables allocate.
+constexpr size_t SPARE_BYTES = size_t{1} << 30;
+
 }  // namespace
 
 BlockingJoin::BlockingJoin(const BlockingSpec& spec)
@@ -58,9 +61,18 @@ void BlockingJoin::generate() {
     expectedOfSource = Tables<Word>::fetch(digest);
 }
 
-size_t BlockingJoin::deviceBytes() const {
-    uint64_t rows = joinSpec.buildRows + 2 * joinSpec.chunkRows;  // tables and result
-    return rows * 2 * sizeof(Word) + workspace.lengthBytes();
+size_t BlockingJoin::deviceBytes(const BlockingSpec& spec) {
+    uint64_t rows = spec.buildRows + 2 * spec.chunkRows;  // tables and result
+    return rows * 2 * sizeof(Word) + resident::workspaceBytes<Word>(spec.buildRows, spec.chunkRows);
+}
+
+bool BlockingSpec::fitToDevice() {
+    size_t freeBytes, totalBytes;
+    CUDA_CHECK(cudaMemGetInfo(&freeBytes, &totalBytes));
+    while (chunkRows > 0 && BlockingJoin::deviceBytes(*this) + SPARE_BYTES > freeBytes) {
+        chunkRows -= sourceRows;
+    }
+    return chunkRows > 0;
 }
 
 BlockingResult BlockingJoin::measure(uint64_t probeRows, int rounds) {

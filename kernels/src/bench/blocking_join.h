@@ -19,6 +19,9 @@ struct BlockingSpec {
     uint64_t sourceRows = 0;
     // Probe rows on the device at once, a multiple of sourceRows.
     uint64_t chunkRows = 0;
+
+    // Reduces chunkRows to what the free memory of the device has room for; false if that is none.
+    bool fitToDevice();
 };
 
 // Time of one join by phase, in milliseconds; the phases follow one another.
@@ -48,8 +51,8 @@ class BlockingJoin {
     explicit BlockingJoin(const BlockingSpec& spec);
 
     const BlockingSpec& spec() const { return joinSpec; }
-    // Returns the bytes of device memory in use.
-    size_t deviceBytes() const;
+    // Returns the bytes of device memory that a join with these sizes uses.
+    static size_t deviceBytes(const BlockingSpec& spec);
 
     // Joins `probeRows` rows, a multiple of sourceRows, `rounds` times with timing, after one join
     // without. The first join compares its whole result in host memory with the expected digest,

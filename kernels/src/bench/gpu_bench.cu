@@ -362,7 +362,7 @@ bool benchBlocking(BlockingJoin& join, uint64_t probeRows) {
         .with("build_rows", join.spec().buildRows)
         .with("probe_rows", probeRows)
         .with("chunk_rows", join.spec().chunkRows)
-        .with("device_bytes", uint64_t{join.deviceBytes()})
+        .with("device_bytes", uint64_t{BlockingJoin::deviceBytes(join.spec())})
         .rounds("s", seconds)
         .checked(result.correct, result.digest.count, result.digest.sum)
         .with("copy_in_ms", mean.copyInMs)
@@ -372,7 +372,7 @@ bool benchBlocking(BlockingJoin& join, uint64_t probeRows) {
     return result.correct;
 }
 
-int benchBlockingAll(const BlockingSpec& spec, const std::vector<uint64_t>& probeRows) {
+int benchBlockingAll(BlockingSpec spec, const std::vector<uint64_t>& probeRows) {
     bool whole = spec.sourceRows != 0 && spec.chunkRows % spec.sourceRows == 0;
     for (uint64_t rows : probeRows) {
         whole = whole && rows % spec.sourceRows == 0;
@@ -382,6 +382,11 @@ int benchBlockingAll(const BlockingSpec& spec, const std::vector<uint64_t>& prob
                      "CHUNK or PROBE is not a multiple of SOURCE: source=%llu, chunk=%llu\n",
                      (unsigned long long)spec.sourceRows, (unsigned long long)spec.chunkRows);
         return 2;
+    }
+    if (!spec.fitToDevice()) {
+        std::printf("blocking-join is left out: %llu build rows do not fit the device\n",
+                    (unsigned long long)spec.buildRows);
+        return 0;
     }
     BlockingJoin join(spec);
     bool correct = true;
