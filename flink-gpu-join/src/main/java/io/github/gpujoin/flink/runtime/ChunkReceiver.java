@@ -104,7 +104,7 @@ final class ChunkReceiver implements AutoCloseable {
                     exchangeMemory,
                     isCancelled,
                     factSenders(inputs, task));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | OutOfMemoryError e) {
             IOUtils.closeAllQuietly(rings.orElse(null), exchangeMemory, ringMemory);
             throw e;
         }

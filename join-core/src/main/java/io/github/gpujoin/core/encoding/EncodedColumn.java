@@ -29,6 +29,9 @@ public final class EncodedColumn {
     private final int bodyEnd;
     private final BodySections sections;
 
+    /** Whether sums of codes may exceed the column's type; its lower bits are the value then. */
+    private final boolean mayExceedWidth;
+
     /** The tile that {@link #value} decoded last, if no value decodes by itself. */
     private volatile @Nullable Tile lastTile;
 
@@ -101,9 +104,23 @@ public final class EncodedColumn {
                 bodyOffset);
         this.body = start + bodyOffset;
         this.bodyEnd = bodyOffset + bodyBytes;
+        this.mayExceedWidth = mayExceedWidth(values);
         if (plan.isRunLength()) {
             checkFirstRuns();
         }
+    }
+
+    private boolean mayExceedWidth(ValueEncoding values) {
+        if (widthBytes == Long.BYTES) {
+            return false;
+        }
+        long largest = (1L << 8 * widthBytes - 1) - 1;
+        return switch (values) {
+            case PLAIN, DICTIONARY -> false;
+            case DELTA -> true;
+            case BIT_PACKED ->
+                    base < -largest - 1 || base > largest || base + (1L << valueBits) - 1 > largest;
+        };
     }
 
     private void checkFirstRuns() {
@@ -250,7 +267,7 @@ public final class EncodedColumn {
             return get(at, row);
         }
         long code = BitPacking.get(bytes, at, valueBits, row);
-        return plan.values() == ValueEncoding.DICTIONARY ? entry(code) : base + code;
+        return plan.values() == ValueEncoding.DICTIONARY ? entry(code) : narrow(base + code);
     }
 
     /**
@@ -285,7 +302,10 @@ public final class EncodedColumn {
                     Memory.putLong(target + 8L * i, entry(Memory.getLong(target + 8L * i)));
                 }
             }
-            default -> BitPacking.gather(bytes, at, valueBits, rows, count, base, target);
+            default -> {
+                BitPacking.gather(bytes, at, valueBits, rows, count, base, target);
+                narrow(null, target, count);
+            }
         }
     }
 
@@ -304,7 +324,10 @@ public final class EncodedColumn {
                 long from = at + (long) widthBytes * first;
                 PlainValues.load(bytes, from, widthBytes, count, into, to);
             }
-            case BIT_PACKED -> unpack(at, valueBits, first, count, base, into, to, scratch);
+            case BIT_PACKED -> {
+                unpack(at, valueBits, first, count, base, into, to, scratch);
+                narrow(into, to, count);
+            }
             case DELTA -> {
                 unpack(at, valueBits, first, count, base, into, to, scratch);
                 long value = Memory.getLong(bytes, body + sections.firstValues() + 8L * tile);
@@ -313,6 +336,7 @@ public final class EncodedColumn {
                     value += Memory.getLong(into, to + 8L * i);
                     Memory.putLong(into, to + 8L * i, value);
                 }
+                narrow(into, to, count);
             }
             case DICTIONARY -> {
                 unpack(at, valueBits, first, count, 0, into, to, scratch);
@@ -325,6 +349,20 @@ public final class EncodedColumn {
                 PlainValues.gather(bytes, values, widthBytes, count, into, to);
             }
         }
+    }
+
+    private void narrow(byte @Nullable [] values, long at, int count) {
+        if (mayExceedWidth) {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(values, at + 8L * i, narrow(Memory.getLong(values, at + 8L * i)));
+            }
+        }
+    }
+
+    /** Returns the value that the lower bits are in the column's type. */
+    private long narrow(long value) {
+        int unused = Long.SIZE - 8 * widthBytes;
+        return value << unused >> unused;
     }
 
     /** Returns value number {@code index} of a section of whole values. */

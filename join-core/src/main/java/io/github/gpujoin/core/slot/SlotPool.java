@@ -40,10 +40,7 @@ public final class SlotPool implements ChunkSlots, AutoCloseable {
             throw new IllegalArgumentException(
                     "Slot pool is empty: slotCount=" + slotCount + ", slotBytes=" + slotBytes);
         }
-        this.slotBytes =
-                (slotBytes + Region.ALIGNMENT_BYTES - 1)
-                        / Region.ALIGNMENT_BYTES
-                        * Region.ALIGNMENT_BYTES;
+        this.slotBytes = Math.toIntExact(lengthBytes(1, slotBytes));
         this.region = memory.allocate(lengthBytes(slotCount, slotBytes));
         this.free = new int[slotCount];
         this.freeCount = slotCount;

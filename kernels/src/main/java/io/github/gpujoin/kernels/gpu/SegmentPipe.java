@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
@@ -309,6 +310,10 @@ final class SegmentPipe {
     }
 
     private void requireOk(StepCompletion completion, Segment segment) {
+        if (completion.hasBadEncoding()) {
+            throw new ChunkFormatException(
+                    "Codes or runs of an encoded column are wrong: sequence=" + segment.sequence);
+        }
         if (!completion.isOk()) {
             throw new GpuUnavailableException(
                     GpuFailure.DEVICE_LOST,

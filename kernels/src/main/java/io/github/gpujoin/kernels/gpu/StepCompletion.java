@@ -34,6 +34,11 @@ record StepCompletion(long address) {
         return status() == StepDescriptor.STATUS_GROUPS_FULL;
     }
 
+    /** Returns whether codes or runs of an encoded column are wrong, by whoever wrote them. */
+    boolean hasBadEncoding() {
+        return status() == StepDescriptor.STATUS_BAD_ENCODING;
+    }
+
     int status() {
         return Memory.getInt(address + COMPLETION_STATUS_OFFSET);
     }

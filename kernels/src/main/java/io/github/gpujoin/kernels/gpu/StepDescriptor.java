@@ -54,5 +54,8 @@ final class StepDescriptor {
     /** Status of a step that stopped because the table of groups is full. */
     static final int STATUS_GROUPS_FULL = 3;
 
+    /** Status of a step that found wrong codes or runs in an encoded column. */
+    static final int STATUS_BAD_ENCODING = 4;
+
     private StepDescriptor() {}
 }
