@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import static java.util.stream.Collectors.joining;
+
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The inputs of a join, with a lookup of columns by name. */
 record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
@@ -41,14 +44,17 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
                 found.add(new SideColumn(side, name.substring(prefix.length())));
             }
         }
-        if (found.size() != 1) {
+        if (found.isEmpty()) {
             throw new IllegalArgumentException(
-                    "%s column '%s': sides with it=%s, all sides=%s. Write it as side.column."
+                    "Unknown column '%s': no side has it. The columns are %s."
+                            .formatted(name, columnNames()));
+        }
+        if (found.size() > 1) {
+            throw new IllegalArgumentException(
+                    "Ambiguous column '%s': sides with it=%s. Write it as side.column."
                             .formatted(
-                                    found.isEmpty() ? "Unknown" : "Ambiguous",
                                     name,
-                                    found.stream().map(c -> input(c.side()).name()).toList(),
-                                    names()));
+                                    found.stream().map(c -> input(c.side()).name()).toList()));
         }
         return found.get(0);
     }
@@ -63,9 +69,10 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
         return NONE;
     }
 
-    private List<String> names() {
-        List<String> names = new ArrayList<>(List.of(facts.name()));
-        dimensions.forEach(dimension -> names.add(dimension.input().name()));
-        return names;
+    /** The columns of each side, {@code side=[columns]}. */
+    private String columnNames() {
+        return Stream.concat(Stream.of(facts), dimensions.stream().map(DimensionInput::input))
+                .map(side -> side.name() + "=" + side.columnNames())
+                .collect(joining(", "));
     }
 }

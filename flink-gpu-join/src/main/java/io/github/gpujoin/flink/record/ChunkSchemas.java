@@ -89,6 +89,19 @@ public record ChunkSchemas(Form form, List<ChunkSchema> schemas) implements Seri
                 : ChunkDecoder.decode(schemaOf(bytes), bytes);
     }
 
+    /**
+     * Checks that the stream may contain chunks of a schema.
+     *
+     * @throws IllegalArgumentException if not; the message has both schemas
+     */
+    void require(ChunkSchema schema) {
+        if (!schemas.contains(schema)) {
+            throw new IllegalArgumentException(
+                    "A chunk has another schema than its stream: expected=%s, schema=%s.\nDeclare the stream with .returns(ChunkTypeInfo.of(schema)) of its chunks."
+                            .formatted(this, schema));
+        }
+    }
+
     /** Whether the bytes are a valid chunk with other columns than its side has. */
     boolean areOther(byte[] bytes) {
         long header = Memory.BYTES;

@@ -90,8 +90,13 @@ public final class ChunkSerializer extends TypeSerializer<Chunk> {
         return -1;
     }
 
+    /**
+     * @throws IllegalArgumentException if the stream has no such schema: its declared type is not
+     *     that of its chunks
+     */
     @Override
     public void serialize(Chunk chunk, DataOutputView target) throws IOException {
+        schemas.require(chunk.schema());
         checkLength(chunk.lengthBytes());
         byte[] bytes = bytesOf(chunk);
         target.writeInt(bytes.length);

@@ -182,8 +182,20 @@ class ChunkSerializerTest extends SerializerTestBase<Chunk> {
     }
 
     @Test
+    void shouldRejectToWriteAChunkOfAnotherSchema() {
+        assertThatThrownBy(() -> written(createSerializer(), chunkOfKeys(10, 0)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "A chunk has another schema than its stream: expected="
+                                + NAMES
+                                + ", schema="
+                                + KEYS
+                                + ".\nDeclare the stream with .returns(ChunkTypeInfo.of(schema)) of its chunks.");
+    }
+
+    @Test
     void shouldRejectAChunkOfAnotherSchema() throws IOException {
-        byte[] written = written(createSerializer(), chunkOfKeys(10, 0));
+        byte[] written = written(serializer(ChunkTypeInfo.of(KEYS)), chunkOfKeys(10, 0));
 
         assertThatThrownBy(() -> createSerializer().deserialize(new DataInputDeserializer(written)))
                 .isInstanceOf(SuppressRestartsException.class)

@@ -33,17 +33,18 @@ public record Aggregation(List<JoinColumn> groupColumns, List<Aggregate> aggrega
     public Aggregation {
         groupColumns = List.copyOf(groupColumns);
         aggregates = List.copyOf(aggregates);
-        if (groupColumns.size() > MAX_GROUP_COLUMNS
-                || aggregates.isEmpty()
-                || aggregates.size() > MAX_AGGREGATES) {
+        if (groupColumns.size() > MAX_GROUP_COLUMNS) {
             throw new IllegalArgumentException(
-                    "Too many group columns (maximum "
-                            + MAX_GROUP_COLUMNS
-                            + "), or not from 1 to "
-                            + MAX_AGGREGATES
-                            + " aggregates: groupColumns="
+                    "Too many group columns: groupColumns="
                             + groupColumns.size()
-                            + ", aggregates="
+                            + ", maximum="
+                            + MAX_GROUP_COLUMNS);
+        }
+        if (aggregates.isEmpty() || aggregates.size() > MAX_AGGREGATES) {
+            throw new IllegalArgumentException(
+                    "Number of counts and sums is out of range (1 to "
+                            + MAX_AGGREGATES
+                            + "): aggregates="
                             + aggregates.size());
         }
         if (maxGroups < 1 || maxGroups > MOST_GROUPS) {

@@ -32,6 +32,9 @@ public record JoinSpec(
     /** The {@link #nullKeysColumn} of a join whose keys are never null. */
     public static final int NO_NULL_KEYS = -1;
 
+    private static final String GROUP_DOWNSTREAM =
+            ".\nSelect the column instead, and group the rows behind the join.";
+
     /**
      * Copies the lists and checks all columns.
      *
@@ -110,7 +113,7 @@ public record JoinSpec(
             boolean mayBeText) {
         String role = "Column of groups";
         if (column.isFact()) {
-            requireInteger(role, "facts", factSchema, column.column());
+            requireInteger(role, "facts", factSchema, column.column(), GROUP_DOWNSTREAM);
             return column;
         }
         if (column.side() < 0 || column.side() >= dimensions.size()) {
@@ -130,7 +133,8 @@ public record JoinSpec(
             return JoinColumn.ofFact(dimension.factKeyColumn());
         }
         if (!mayBeText || !isText(dimension.schema(), column.column())) {
-            requireInteger(role, dimension.name(), dimension.schema(), column.column());
+            requireInteger(
+                    role, dimension.name(), dimension.schema(), column.column(), GROUP_DOWNSTREAM);
         }
         if (!dimension.kind().keepsPayload()) {
             throw new IllegalArgumentException(
@@ -144,6 +148,11 @@ public record JoinSpec(
     }
 
     static void requireInteger(String role, String input, ChunkSchema schema, int column) {
+        requireInteger(role, input, schema, column, "");
+    }
+
+    private static void requireInteger(
+            String role, String input, ChunkSchema schema, int column, String remedy) {
         boolean exists = column >= 0 && column < schema.size();
         if (!exists || !schema.column(column).isFixed() || !isInteger(schema, column)) {
             throw new IllegalArgumentException(
@@ -151,7 +160,8 @@ public record JoinSpec(
                             + " is not an integer, or is nullable: input="
                             + input
                             + ", column="
-                            + (exists ? schema.column(column) : column));
+                            + (exists ? schema.column(column) : column)
+                            + remedy);
         }
     }
 

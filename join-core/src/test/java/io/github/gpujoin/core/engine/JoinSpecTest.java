@@ -148,7 +148,9 @@ class JoinSpecTest {
                     .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(side, column)))
                     .withMessageStartingWith(
                             "Column of groups is not an integer, or is nullable: input=")
-                    .withMessageContaining("type=" + type);
+                    .withMessageContaining("type=" + type)
+                    .withMessageEndingWith(
+                            "].\nSelect the column instead, and group the rows behind the join.");
         }
         FactFilter filter = new FactFilter(column, ValueRanges.in(1));
         assertThatIllegalArgumentException()
@@ -169,10 +171,13 @@ class JoinSpecTest {
         Aggregate count = Aggregate.count();
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Aggregation(Collections.nCopies(5, column), List.of(count)))
-                .withMessageContaining("groupColumns=5, aggregates=1");
+                .withMessage("Too many group columns: groupColumns=5, maximum=4");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Aggregation(List.of(), List.of()))
-                .withMessageContaining("aggregates=0");
+                .withMessage("Number of counts and sums is out of range (1 to 8): aggregates=0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Aggregation(List.of(), Collections.nCopies(9, count)))
+                .withMessage("Number of counts and sums is out of range (1 to 8): aggregates=9");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Aggregation(List.of(), List.of(count), 0))
                 .withMessageContaining("maxGroups=0");
