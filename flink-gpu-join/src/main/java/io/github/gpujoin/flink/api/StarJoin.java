@@ -346,8 +346,9 @@ public final class StarJoin<F> {
 
     /**
      * Does the same as {@link #toChunks}, but columns stay encoded where they are: those of encoded
-     * facts, and results that a GPU packed. Such a chunk is an {@link EncodedChunk}; the others
-     * have plain columns. For consumers that write or send chunks, or read few of their columns.
+     * facts, and results that a GPU packed. Such a chunk is an {@link EncodedChunk}; the others,
+     * and all of the CPU engine, have plain columns. For consumers that write or send chunks, or
+     * read few of their columns.
      *
      * @return the results
      */
