@@ -154,6 +154,29 @@ inline void shouldReadNoDamagedColumnOutOfBounds(uint64_t seed) {
     REQUIRE(refused > 100);
 }
 
+// A faulty writer's sums exceed a narrow type. Their lower bits are the value, as for every reader.
+inline void shouldKeepTheLowerBitsOfSumsOutsideTheType() {
+    for (ColumnPlan columnPlan : ALL_PLANS) {
+        if (columnPlan.values != ENCODING_BIT_PACKED) {
+            continue;
+        }
+        for (uint8_t widthBytes : {1, 2, 4}) {
+            Plan plan{};
+            plan.columnCount = 1;
+            plan.columnWidth[0] = widthBytes;
+            SegmentEncoder encoder(1);
+            encoder.add({1, 2, 2, 80}, widthBytes, columnPlan);
+            EncodedSegment segment(encoder.bytes);
+            int64_t largest = (int64_t{1} << (8 * widthBytes - 1)) - 1;
+            segment.column(0).base = largest - 2;
+            std::vector<std::vector<int64_t>> decoded;
+            REQUIRE(decodeAll(segment, plan, 4, 1, decoded));
+            REQUIRE((decoded[0] == std::vector<int64_t>{largest - 2, largest - 1, largest - 1,
+                                                        -largest - 1 + 76}));
+        }
+    }
+}
+
 inline void shouldRefuseMoreRowsThanASegmentHas() {
     Plan plan{};
     plan.columnCount = 1;

@@ -57,6 +57,7 @@ void runChecks() {
     shouldServeALaneOnceABlockIsAllottedToIt();
     shouldRereadASegmentUntilItIsComplete();
     shouldOnlyCountWithoutAResultBuffer();
+    shouldKeepTheLowerBitsOfSumsOutsideTheType();
     shouldRefuseMoreRowsThanASegmentHas();
     shouldFailAStepWhoseSegmentDoesNotDecode();
     std::printf("all checks passed\n");

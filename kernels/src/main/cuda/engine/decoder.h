@@ -235,7 +235,10 @@ class Decoder {
         if (column().widthBytes == 8) {
             reinterpret_cast<int64_t*>(to)[row] = value;
         } else {
-            reinterpret_cast<int32_t*>(to)[row] = static_cast<int32_t>(value);
+            // The lower bits are the value, also of sums that exceed a narrow type.
+            uint32_t unused = 32 - 8 * column().widthBytes;
+            uint32_t shifted = static_cast<uint32_t>(value) << unused;
+            reinterpret_cast<int32_t*>(to)[row] = static_cast<int32_t>(shifted) >> unused;
         }
     }
 

@@ -197,11 +197,12 @@ public final class EncodedChunkAssembler {
      * equal rows mostly have equal lengths, and are then not copied.
      */
     private byte[] takeBytes(boolean isTransient) {
-        byte[] chunk = bytes.length == bodyOffset ? bytes : Arrays.copyOf(bytes, bodyOffset);
+        boolean isCopied = bytes.length != bodyOffset;
+        byte[] chunk = isCopied ? Arrays.copyOf(bytes, bodyOffset) : bytes;
         if (isTransient) {
             bytes = spare;
             spare = chunk;
-        } else {
+        } else if (!isCopied) {
             bytes = new byte[bodyOffset];
         }
         return chunk;

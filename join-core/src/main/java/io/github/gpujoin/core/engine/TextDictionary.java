@@ -30,6 +30,7 @@ final class TextDictionary implements AutoCloseable {
     private final List<String> texts = new ArrayList<>();
 
     private long reservedBytes;
+    private boolean isClosed;
 
     /**
      * @param memory bounds the heap bytes of the texts
@@ -56,6 +57,9 @@ final class TextDictionary implements AutoCloseable {
         if (added != null) {
             return added;
         }
+        if (isClosed) {
+            throw new IllegalStateException("Dictionary of texts is closed: texts=" + texts.size());
+        }
         long bytes = ENTRY_BYTES + 2L * text.length();
         memory.reserve(bytes);
         reservedBytes += bytes;
@@ -73,6 +77,7 @@ final class TextDictionary implements AutoCloseable {
     /** Releases the reserved memory. A later call has no effect. */
     @Override
     public synchronized void close() {
+        isClosed = true;
         memory.release(reservedBytes);
         reservedBytes = 0;
     }

@@ -426,10 +426,13 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             }
             buffers.abandon();
         } finally {
-            if (pipe != null) {
-                pipe.releaseChunks();
+            try {
+                if (pipe != null) {
+                    pipe.releaseChunks();
+                }
+            } finally {
+                lease.release();
             }
-            lease.release();
         }
     }
 

@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSlot;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,21 @@ final class Segment {
         if (usesChunk) {
             usesChunk = false;
             chunk.release();
+        }
+    }
+
+    /**
+     * Verifies that a chunk that the kernel reads in place is what its writer sent.
+     *
+     * @throws RuntimeException if not
+     */
+    void requireIntact() {
+        if (inPlace != null) {
+            chunk.verify();
+            ChunkSlot slot = chunk.slot();
+            if (slot != null) {
+                slot.requireIntact();
+            }
         }
     }
 

@@ -311,8 +311,9 @@ final class SegmentPipe {
 
     private void requireOk(StepCompletion completion, Segment segment) {
         if (completion.hasBadEncoding()) {
+            segment.requireIntact();
             throw new ChunkFormatException(
-                    "Codes or runs of an encoded column are wrong: sequence=" + segment.sequence);
+                    "Encoded column of a chunk is damaged: sequence=" + segment.headerSequence());
         }
         if (!completion.isOk()) {
             throw new GpuUnavailableException(
@@ -369,10 +370,25 @@ final class SegmentPipe {
     }
 
     /**
-     * Releases all chunks. No step uses them, or the device is lost, and then keeps their memory.
+     * Releases all chunks, even if the release of one fails. No step uses them, or the device is
+     * lost, and then keeps their memory.
      */
     void releaseChunks() {
-        inFlight.forEach(Segment::releaseChunk);
+        RuntimeException first = null;
+        for (Segment segment : inFlight) {
+            try {
+                segment.releaseChunk();
+            } catch (RuntimeException e) {
+                if (first == null) {
+                    first = e;
+                } else {
+                    first.addSuppressed(e);
+                }
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
     }
 
     private void awaitStep(int slot, int buffer, long ticket) {

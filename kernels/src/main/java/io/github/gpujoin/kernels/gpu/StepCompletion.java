@@ -34,7 +34,7 @@ record StepCompletion(long address) {
         return status() == StepDescriptor.STATUS_GROUPS_FULL;
     }
 
-    /** Returns whether codes or runs of an encoded column are wrong, by whoever wrote them. */
+    /** Returns whether the entry, codes or runs of an encoded column are wrong. */
     boolean hasBadEncoding() {
         return status() == StepDescriptor.STATUS_BAD_ENCODING;
     }
