@@ -99,8 +99,9 @@ public final class ReaderSession implements AutoCloseable {
      *
      * @param nowNs current time, monotonic
      * @throws SessionException if the session is closed or has failed: no writer reconnected in
-     *     time, or this process cannot hold the ring. The latter is reported at once, because the
-     *     writer only sees that its peer is gone, and the cause must be reported first.
+     *     time, a slot never arrived intact in several epochs, or this process cannot hold the
+     *     ring. The latter two are reported at once, because the writer only sees that its peer is
+     *     gone, and the cause must be reported first.
      */
     public void step(long nowNs) throws SessionException {
         if (state == ReaderState.FAILED || state == ReaderState.CLOSED) {
