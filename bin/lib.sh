@@ -90,7 +90,7 @@ sources_of() {
   printf '%s\n' "$ROOT/pom.xml" "$ROOT/$1/pom.xml"
   case $1 in
     deploy) ;;
-    examples) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
+    examples) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,columnar-formats}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
     flink-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src} ;;
     *) printf '%s\n' "$ROOT"/*/pom.xml "$ROOT"/*/src/main ;;
   esac

@@ -68,7 +68,10 @@ class ModuleOrderTest {
                             "flink.exchange.local",
                             "flink.exchange.backpressure"),
                     List.of("flink.api.data", "flink.config"),
-                    List.of("flink.exchange.ring", "flink.runtime.distribution"),
+                    List.of(
+                            "flink.exchange.ring",
+                            "flink.runtime.distribution",
+                            "flink.api.source"),
                     List.of("flink.pack"),
                     List.of("flink.state"),
                     List.of("flink.emit"),
@@ -77,6 +80,7 @@ class ModuleOrderTest {
                     List.of("flink.runtime"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
+                    List.of("formats"),
                     List.of("examples"),
                     List.of("benchmarks"),
                     List.of("systemtests"),
@@ -89,7 +93,8 @@ class ModuleOrderTest {
         ROOT + "kernels..",
         ROOT + "cpu..",
         ROOT + "hybrid..",
-        ROOT + "flink.."
+        ROOT + "flink..",
+        ROOT + "formats.."
     };
 
     /** What a user's code does not see. */

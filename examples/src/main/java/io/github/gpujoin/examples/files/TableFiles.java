@@ -8,7 +8,10 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.examples.tbl.TblType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.formats.parquet.ParquetFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,6 +101,15 @@ public final class TableFiles {
         }
     }
 
+    /** Whether a column is a date, which tables count in another way than files do. */
+    private static boolean hasDates(TblTable table, ChunkSchema schema) {
+        return table.columns().stream()
+                .anyMatch(
+                        column ->
+                                column.type() == TblType.DATE
+                                        && schema.indexOf(column.name()) >= 0);
+    }
+
     /**
      * Reads columns of a table's file, which must exist, as a bounded stream of chunks. A malformed
      * line fails the job.
@@ -112,6 +124,14 @@ public final class TableFiles {
             int parallelism,
             String uid) {
         Path path = file(table);
+        if (format == FileFormat.PARQUET && !hasDates(table, schema)) {
+            return ColumnarSource.of(
+                            ParquetFormat.of(schema),
+                            new org.apache.flink.core.fs.Path(path.toUri()))
+                    .toStream(env, uid)
+                    .name(table.name())
+                    .setParallelism(parallelism);
+        }
         RowType columns =
                 records.projected(
                         records.columns(path, null),

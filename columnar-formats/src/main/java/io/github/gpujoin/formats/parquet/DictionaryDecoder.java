@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.parquet;
+
+import io.github.gpujoin.core.region.Memory;
+import org.apache.parquet.io.ParquetDecodingException;
+import org.jspecify.annotations.Nullable;
+
+/** Decodes codes of a dictionary (Parquet's RLE_DICTIONARY). */
+final class DictionaryDecoder extends ValueDecoder {
+
+    /**
+     * The values of a column chunk's dictionary, of one of both kinds.
+     *
+     * @param longs integers or bits of floats
+     * @param binaries byte sequences
+     */
+    record Values(long @Nullable [] longs, @Nullable Binaries binaries, int size) {}
+
+    private final RunDecoder codes;
+    private final Values values;
+    private int[] batch = new int[0];
+
+    DictionaryDecoder(PageBytes page, Values values) {
+        page.require(page.start(), 1);
+        int bits = page.bytes()[page.start()];
+        this.codes = new RunDecoder(page.bytes(), page.start() + 1, page.end(), bits);
+        this.values = values;
+    }
+
+    @Override
+    void readLongs(long[] into, int from, int count) {
+        readCodes(count);
+        for (int i = 0; i < count; i++) {
+            into[from + i] = values.longs[batch[i]];
+        }
+    }
+
+    @Override
+    boolean readColumn(byte[] target, int at, int widthBytes, int count) {
+        readCodes(count);
+        long[] longs = values.longs;
+        long to = Memory.BYTES + at;
+        if (widthBytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(target, to + 8L * i, longs[batch[i]]);
+            }
+        } else if (widthBytes == Integer.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putInt(target, to + 4L * i, (int) longs[batch[i]]);
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                Memory.putInteger(target, to + (long) widthBytes * i, widthBytes, longs[batch[i]]);
+            }
+        }
+        return true;
+    }
+
+    @Override
+    void readBinaries(Binaries into, int from, int count) {
+        readCodes(count);
+        for (int i = 0; i < count; i++) {
+            into.set(from + i, values.binaries, batch[i]);
+        }
+    }
+
+    private void readCodes(int count) {
+        if (batch.length < count) {
+            batch = new int[count];
+        }
+        codes.read(batch, 0, count);
+        int largest = 0;
+        int signs = 0;
+        for (int i = 0; i < count; i++) {
+            largest = Math.max(largest, batch[i]);
+            signs |= batch[i];
+        }
+        if (signs < 0 || largest >= values.size) {
+            throw new ParquetDecodingException(
+                    "Code is not in the dictionary: code="
+                            + Integer.toUnsignedLong(signs < 0 ? signs : largest)
+                            + ", size="
+                            + values.size);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.parquet;
+
+/**
+ * Decodes the values of one page, nulls left out. A subclass decodes integers or byte sequences, as
+ * the column's type requires. Not thread-safe.
+ */
+abstract class ValueDecoder {
+
+    /**
+     * Decodes integers, or the bits of floats and booleans.
+     *
+     * @param from index of the first one in {@code into}
+     */
+    void readLongs(long[] into, int from, int count) {
+        throw new UnsupportedOperationException("not of integers");
+    }
+
+    /** Decodes byte sequences to numbers from {@code from} on. */
+    void readBinaries(Binaries into, int from, int count) {
+        throw new UnsupportedOperationException("not of byte sequences");
+    }
+
+    /**
+     * Decodes integers to a column of a chunk, if that is faster than {@link #readLongs}.
+     *
+     * @param at offset in {@code target}
+     * @param widthBytes of the column
+     * @return false if nothing was decoded
+     */
+    boolean readColumn(byte[] target, int at, int widthBytes, int count) {
+        return false;
+    }
+}

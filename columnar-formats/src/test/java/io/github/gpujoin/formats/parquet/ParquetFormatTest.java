@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.parquet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Compares what is read of files that DuckDB wrote with what DuckDB reads of them. */
+class ParquetFormatTest {
+
+    private static final int ROWS = 70_000;
+
+    /** Of all types; columns whose name ends with n have nulls. */
+    private static final String TABLE =
+            """
+            CREATE TABLE t AS SELECT
+              i AS id,
+              (i * 7919 % 251 - 125)::TINYINT AS tiny,
+              (i % 30000)::SMALLINT AS small,
+              (i / 100)::INTEGER AS clustered,
+              (hash(i) >> 1)::BIGINT AS big,
+              (i % 200)::UTINYINT AS utiny,
+              (i % 60000)::USMALLINT AS usmall,
+              (i * 60013)::UINTEGER AS uint,
+              i % 3 = 0 AS flag,
+              (i / 7.0)::FLOAT AS real_value,
+              i / 3.0::DOUBLE AS double_value,
+              DATE '1992-01-01' + (i % 2500)::INTEGER AS day,
+              TIMESTAMP '2020-01-01' + to_microseconds(i * 1234567) AS at_time,
+              (i % 100000 / 100.0)::DECIMAL(9, 2) AS amount,
+              (i * 1001 / 100.0)::DECIMAL(15, 2) AS price,
+              'city-' || (i % 250) AS city,
+              'name of row ' || i AS name,
+              encode('b' || i % 1000) AS bytes,
+              CASE WHEN i % 5 > 0 THEN i * 3 END AS big_n,
+              CASE WHEN i % 1000 > 500 THEN (i % 17)::INTEGER END AS int_n,
+              CASE WHEN i % 7 > 2 THEN 'text ' || (i % 40) END AS text_n,
+              CASE WHEN i % 2 = 1 THEN i % 4 = 1 END AS flag_n
+            FROM range(ROWS) r(i)
+            """
+                    .replace("ROWS", String.valueOf(ROWS));
+
+    @TempDir Path folder;
+
+    private Path write(String options) throws SQLException {
+        Path file = folder.resolve("t.parquet");
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement()) {
+            sql.execute(TABLE);
+            sql.execute("COPY t TO '" + file + "' (FORMAT PARQUET, " + options + ")");
+        }
+        return file;
+    }
+
+    private static ColumnarSplit split(Path file, long offset, long length) throws IOException {
+        return new ColumnarSplit(
+                new org.apache.flink.core.fs.Path(file.toUri()), offset, length, Files.size(file));
+    }
+
+    private static ParquetFormat like(Path file, String... columns) throws IOException {
+        return ParquetFormat.like(new org.apache.flink.core.fs.Path(file.toUri()), columns);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(
+            strings = {
+                "COMPRESSION SNAPPY",
+                "COMPRESSION UNCOMPRESSED, ROW_GROUP_SIZE 10240",
+                "COMPRESSION GZIP, PARQUET_VERSION V2",
+                "COMPRESSION SNAPPY, PARQUET_VERSION V2, ROW_GROUP_SIZE 20480",
+                "COMPRESSION SNAPPY, DICTIONARY_SIZE_LIMIT 1"
+            })
+    void shouldReadWhatDuckDbWrote(String options) throws Exception {
+        Path file = write(options);
+        ParquetFormat format = like(file);
+        List<List<@Nullable Object>> rows = readAll(format, split(file, 0, Files.size(file)));
+        assertThat(rows).hasSize(ROWS);
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement();
+                ResultSet expected = sql.executeQuery(query(file))) {
+            for (List<@Nullable Object> row : rows) {
+                expected.next();
+                for (int i = 0; i < row.size(); i++) {
+                    assertThat(row.get(i))
+                            .as("%s of row %s", format.schema().column(i).name(), row.get(0))
+                            .isEqualTo(value(expected, i + 1, format.schema().column(i).type()));
+                }
+            }
+        }
+    }
+
+    /** Values as the format says that chunks hold them. */
+    private static String query(Path file) {
+        return """
+        SELECT id, tiny, small, clustered, big, utiny, usmall, uint, flag::TINYINT, real_value,
+          double_value, day - DATE '1970-01-01', epoch_us(at_time), (amount * 100)::INTEGER,
+          (price * 100)::BIGINT, city, name, bytes, big_n, int_n, text_n, flag_n::TINYINT
+        FROM '%s' ORDER BY id
+        """
+                .formatted(file);
+    }
+
+    private static @Nullable Object value(ResultSet row, int column, ColumnType type)
+            throws SQLException {
+        Object value =
+                switch (type) {
+                    case INT8, INT16, INT32, INT64 -> row.getLong(column);
+                    case FLOAT32, FLOAT64 -> row.getDouble(column);
+                    case STRING -> row.getString(column);
+                    case BYTES -> List.of(row.getBytes(column).length, row.getBytes(column)[0]);
+                };
+        return row.wasNull() ? null : value;
+    }
+
+    private static List<List<@Nullable Object>> readAll(ParquetFormat format, ColumnarSplit split)
+            throws IOException {
+        return readAll(format, split, ColumnarPosition.START);
+    }
+
+    private static List<List<@Nullable Object>> readAll(
+            ParquetFormat format, ColumnarSplit split, ColumnarPosition from) throws IOException {
+        List<List<@Nullable Object>> rows = new ArrayList<>();
+        try (ColumnarReader reader = format.open(split, from)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                addRows(chunk, rows);
+            }
+        }
+        return rows;
+    }
+
+    private static void addRows(Chunk chunk, List<List<@Nullable Object>> rows) {
+        ChunkCursor cursor = new ChunkCursor(chunk.schema());
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            cursor.at(chunk, row);
+            List<@Nullable Object> values = new ArrayList<>();
+            for (int i = 0; i < chunk.schema().size(); i++) {
+                values.add(value(cursor, i, chunk.schema().column(i)));
+            }
+            rows.add(values);
+        }
+    }
+
+    private static @Nullable Object value(ChunkCursor cursor, int i, Column column) {
+        if (cursor.isNull(i)) {
+            return null;
+        }
+        return switch (column.type()) {
+            case INT8, INT16, INT32, INT64 -> cursor.getLong(i);
+            case FLOAT32, FLOAT64 -> cursor.getDouble(i);
+            case STRING -> cursor.getString(i);
+            case BYTES -> {
+                byte[] bytes = cursor.getBytes(i);
+                yield List.of(bytes.length, bytes[0]);
+            }
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldReadEachRowOnceInSplitsAndAfterRestores(long seed) throws Exception {
+        Path file = write("COMPRESSION SNAPPY, ROW_GROUP_SIZE 10240");
+        ParquetFormat format = like(file, "id", "text_n");
+        Random random = new Random(seed);
+        List<Object> ids = new ArrayList<>();
+        long end = Files.size(file);
+        for (long offset = 0; offset < end; ) {
+            long length = Math.min(end - offset, 1 + random.nextLong(end / 3));
+            ColumnarSplit split = split(file, offset, length);
+            ColumnarPosition from = ColumnarPosition.START;
+            int before;
+            do {
+                before = ids.size();
+                from = readSome(format, split, from, random, ids);
+            } while (ids.size() > before);
+            offset += length;
+        }
+        assertThat(ids).hasSize(ROWS).doesNotHaveDuplicates();
+    }
+
+    /** Reads a few chunks of a split and returns the position behind them. */
+    private static ColumnarPosition readSome(
+            ParquetFormat format,
+            ColumnarSplit split,
+            ColumnarPosition from,
+            Random random,
+            List<Object> ids)
+            throws IOException {
+        List<List<@Nullable Object>> rows = new ArrayList<>();
+        ColumnarPosition position = from;
+        try (ColumnarReader reader = format.open(split, from)) {
+            for (int left = 1 + random.nextInt(3); left > 0; left--) {
+                Chunk chunk = reader.read();
+                if (chunk != null) {
+                    addRows(chunk, rows);
+                    position = reader.position();
+                }
+            }
+        }
+        rows.forEach(row -> ids.add(row.get(0)));
+        return position;
+    }
+
+    @Test
+    void shouldReadOptionalColumnsAsArraysIfTheSchemaSaysSo() throws Exception {
+        Path file = write("COMPRESSION SNAPPY");
+        ParquetFormat format =
+                ParquetFormat.of(
+                        ChunkSchema.of(
+                                Column.of("small", ColumnType.INT64),
+                                Column.of("id", ColumnType.INT64),
+                                Column.of("city", ColumnType.STRING)));
+        List<List<@Nullable Object>> rows = readAll(format, split(file, 0, Files.size(file)));
+        assertThat(rows).hasSize(ROWS);
+        assertThat(rows.get(40_000)).containsExactly(10_000L, 40_000L, "city-0");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "int_n, INT32, Null in a column that is read as not nullable",
+        "text_n, STRING, Null in a column that is read as not nullable",
+        "absent, INT32, Column is not in the Parquet file: column=absent",
+        "big, INT32, Column has another type in the Parquet file",
+        "city, INT32, Column has another type in the Parquet file"
+    })
+    void shouldRejectWhatTheSchemaDoesNotAllow(String column, ColumnType type, String message)
+            throws Exception {
+        Path file = write("COMPRESSION SNAPPY");
+        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of(column, type)));
+        assertThatThrownBy(() -> readAll(format, split(file, 0, Files.size(file))))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining(message)
+                .hasMessageContaining("t.parquet");
+    }
+
+    @Test
+    void shouldRefuseNestedColumnsByName() throws Exception {
+        Path file = folder.resolve("nested.parquet");
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement()) {
+            sql.execute("COPY (SELECT 1 AS id, [1, 2] AS list) TO '" + file + "' (FORMAT PARQUET)");
+        }
+        assertThatThrownBy(() -> like(file))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("nested")
+                .hasMessageContaining("list");
+        assertThat(like(file, "id").schema().column(0).type()).isEqualTo(ColumnType.INT32);
+    }
+
+    /** Damage is refused with the file's name, or values differ; nothing else is thrown. */
+    @Test
+    void shouldReadDamagedFilesOrRejectThem() throws Exception {
+        Path file = write("COMPRESSION UNCOMPRESSED, ROW_GROUP_SIZE 10240");
+        ParquetFormat format = like(file);
+        byte[] bytes = Files.readAllBytes(file);
+        Random random = new Random(5);
+        int rejected = 0;
+        for (int i = 0; i < 120; i++) {
+            byte[] damaged = bytes.clone();
+            int at =
+                    i % 2 == 0
+                            ? random.nextInt(bytes.length)
+                            : bytes.length - 1 - random.nextInt(4000);
+            damaged[at] ^= (byte) (1 << random.nextInt(8));
+            Files.write(file, damaged);
+            try {
+                readAll(format, split(file, 0, damaged.length));
+            } catch (IOException e) {
+                assertThat(e).hasMessageContaining("t.parquet");
+                rejected++;
+            }
+        }
+        assertThat(rejected).isPositive();
+    }
+
+    @Test
+    void shouldRejectATruncatedFile() throws Exception {
+        Path file = write("COMPRESSION SNAPPY");
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length - 100));
+        assertThatThrownBy(() -> like(file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Not a Parquet file, or damaged")
+                .hasMessageContaining("t.parquet");
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.api.source;
+
+import io.github.gpujoin.core.layout.Chunk;
+import java.io.Closeable;
+import java.io.IOException;
+import org.apache.flink.annotation.PublicEvolving;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the rows of one split, chunk by chunk. Used by one thread at a time. */
+@PublicEvolving
+public interface ColumnarReader extends Closeable {
+
+    /**
+     * Returns the next rows in a chunk that does not change, or null at the end of the split.
+     *
+     * @return the rows, at least one, or null
+     * @throws IOException if the file cannot be read or is damaged; the message names the file and
+     *     the place in it. No later call is made
+     */
+    @Nullable Chunk read() throws IOException;
+
+    /**
+     * Returns the position of the row after the last chunk: where a restored reader starts.
+     *
+     * @return the position
+     */
+    ColumnarPosition position();
+}
