@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.core.fs.Path;
 import org.apache.parquet.hadoop.ParquetFileReader;
@@ -55,7 +56,7 @@ public final class ParquetFormat implements ColumnarFormat {
 
     /** Reads columns of known types. Each file must have them, in any order; it may have others. */
     public static ParquetFormat of(ChunkSchema schema) {
-        return new ParquetFormat(schema);
+        return new ParquetFormat(Objects.requireNonNull(schema, "schema"));
     }
 
     /**
@@ -66,6 +67,8 @@ public final class ParquetFormat implements ColumnarFormat {
      * @throws IllegalArgumentException if it lacks a column, or chunks have no type for one
      */
     public static ParquetFormat like(Path file, String... columns) throws IOException {
+        Objects.requireNonNull(file, "file");
+        Objects.requireNonNull(columns, "columns");
         long length = file.getFileSystem().getFileStatus(file).getLen();
         try (ParquetFileReader reader = ParquetReader.open(file, length)) {
             MessageType types = reader.getFileMetaData().getSchema();

@@ -51,6 +51,10 @@ public final class ColumnarSource {
      */
     public static ColumnarSource of(ColumnarFormat format, Path... paths) {
         Objects.requireNonNull(format, "format");
+        Objects.requireNonNull(paths, "paths");
+        for (Path path : paths) {
+            Objects.requireNonNull(path, "path");
+        }
         if (paths.length == 0) {
             throw new IllegalArgumentException("No paths to read: name a file or a directory.");
         }
@@ -65,6 +69,10 @@ public final class ColumnarSource {
      * @return the source
      */
     public ColumnarSource watch(Duration interval) {
+        Objects.requireNonNull(interval, "interval");
+        if (interval.isZero() || interval.isNegative()) {
+            throw new IllegalArgumentException("Interval is not positive: interval=" + interval);
+        }
         return new ColumnarSource(format, paths, interval);
     }
 
@@ -96,6 +104,8 @@ public final class ColumnarSource {
      * @return the stream of chunks
      */
     public DataStreamSource<Chunk> toStream(StreamExecutionEnvironment env, String uid) {
+        Objects.requireNonNull(env, "env");
+        Objects.requireNonNull(uid, "uid");
         DataStreamSource<Chunk> stream =
                 env.fromSource(
                         build(),
