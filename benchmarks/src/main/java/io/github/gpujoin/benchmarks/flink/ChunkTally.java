@@ -30,18 +30,18 @@ final class ChunkTally implements Tally<Chunk> {
         for (int column = 0; column < result.schema().size(); column++) {
             sum +=
                     result instanceof EncodedChunk encoded
-                            ? sum(readers(encoded)[column].load(encoded, firstRow, count), 0, count)
+                            ? encodedSum(encoded, column, firstRow, count)
                             : columnSum(result, column, firstRow, count);
         }
         return sum;
     }
 
-    private EncodedColumnReader[] readers(EncodedChunk chunk) {
+    private long encodedSum(EncodedChunk chunk, int column, int firstRow, int count) {
         if (readers == null) {
             readers = new EncodedColumnReader[chunk.schema().size()];
             Arrays.setAll(readers, EncodedColumnReader::new);
         }
-        return readers;
+        return sum(readers[column].load(chunk, firstRow, count), Memory.BYTES, count);
     }
 
     private static long columnSum(Chunk chunk, int column, int firstRow, int count) {
@@ -50,13 +50,13 @@ final class ChunkTally implements Tally<Chunk> {
                     "Payload column is not INT64: column=" + chunk.schema().column(column));
         }
         byte[] bytes = Objects.requireNonNull(chunk.array());
-        return sum(bytes, chunk.columnStart(column) - Memory.BYTES + 8L * firstRow, count);
+        return sum(bytes, chunk.columnStart(column) + 8L * firstRow, count);
     }
 
-    private static long sum(byte[] bytes, long offset, int count) {
-        long end = Memory.BYTES + offset + 8L * count;
+    private static long sum(byte[] bytes, long start, int count) {
+        long end = start + 8L * count;
         long sum = 0;
-        for (long at = end - 8L * count; at < end; at += 8) {
+        for (long at = start; at < end; at += 8) {
             sum += Memory.getLong(bytes, at);
         }
         return sum;

@@ -22,6 +22,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -302,7 +303,7 @@ class ParquetFormatTest {
     void shouldRejectATruncatedFile() throws Exception {
         Path file = write("COMPRESSION SNAPPY");
         byte[] bytes = Files.readAllBytes(file);
-        Files.write(file, java.util.Arrays.copyOf(bytes, bytes.length - 100));
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 100));
         assertThatThrownBy(() -> like(file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("Not a Parquet file, or damaged")

@@ -107,15 +107,18 @@ class ParquetSourceITCase {
         return env;
     }
 
+    private static CloseableIterator<Long> ids(
+            StreamExecutionEnvironment env, ColumnarSource source) throws Exception {
+        return source.toStream(env, "parts")
+                .flatMap(new Ids())
+                .returns(Types.LONG)
+                .executeAndCollect();
+    }
+
     @Test
     void shouldReadAllFilesOfADirectory() throws Exception {
         StreamExecutionEnvironment env = environment();
-        List<Long> ids =
-                CollectionUtil.iteratorToList(
-                        source().toStream(env, "parts")
-                                .flatMap(new Ids())
-                                .returns(Types.LONG)
-                                .executeAndCollect());
+        List<Long> ids = CollectionUtil.iteratorToList(ids(env, source()));
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
     }
 
@@ -125,12 +128,7 @@ class ParquetSourceITCase {
         CHUNKS_LEFT.set(40);
         StreamExecutionEnvironment env = environment();
         env.enableCheckpointing(10);
-        List<Long> ids =
-                CollectionUtil.iteratorToList(
-                        source().toStream(env, "parts")
-                                .flatMap(new Ids())
-                                .returns(Types.LONG)
-                                .executeAndCollect());
+        List<Long> ids = CollectionUtil.iteratorToList(ids(env, source()));
         assertThat(CHUNKS_LEFT.get()).isNegative();
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
     }
@@ -139,12 +137,7 @@ class ParquetSourceITCase {
     void shouldReadFilesThatAppearWhileItWatches() throws Exception {
         StreamExecutionEnvironment env = environment();
         env.enableCheckpointing(50);
-        try (CloseableIterator<Long> ids =
-                source().watch(Duration.ofMillis(50))
-                        .toStream(env, "parts")
-                        .flatMap(new Ids())
-                        .returns(Types.LONG)
-                        .executeAndCollect()) {
+        try (CloseableIterator<Long> ids = ids(env, source().watch(Duration.ofMillis(50)))) {
             boolean[] seen = new boolean[(FILES + 1) * ROWS];
             for (int i = 0; i < FILES * ROWS; i++) {
                 mark(seen, ids.next());

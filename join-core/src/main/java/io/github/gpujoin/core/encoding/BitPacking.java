@@ -15,9 +15,6 @@ final class BitPacking {
     /** Widest code: 8 bytes at the byte of its first bit contain all of it. */
     static final int MAX_BITS = 56;
 
-    /** Widest codes of which 8 bytes at the byte of the first bit contain two. */
-    private static final int MAX_PAIR_BITS = 28;
-
     private BitPacking() {}
 
     /** Returns the bits of the largest code, an unsigned number; 0 for the code 0. */
