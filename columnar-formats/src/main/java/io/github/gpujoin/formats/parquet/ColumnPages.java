@@ -33,6 +33,9 @@ final class ColumnPages {
     private final PageReader pages;
     private final DictionaryDecoder.@Nullable Values dictionary;
 
+    /** Number in the row group of the next row to read. */
+    private long nextRow;
+
     /** Rows of the current page that have not been read. */
     private int left;
 
@@ -46,6 +49,9 @@ final class ColumnPages {
 
     private final long[] longs;
     private final Binaries binaries;
+
+    /** Whether the batch has the selected rows. */
+    private boolean isSelected;
 
     /** Values of a loaded batch that were appended. */
     private int appended;
@@ -80,9 +86,12 @@ final class ColumnPages {
     private DictionaryDecoder.Values dictionary(DictionaryPage page) throws IOException {
         int size = page.getDictionarySize();
         PageBytes bytes = PageBytes.of(page.getBytes());
-        if (size < 0 || size > bytes.end()) {
+        if (size < 0 || size > bytes.end() - bytes.start()) {
             throw new ParquetDecodingException(
-                    "Size of a dictionary is wrong: size=" + size + ", bytes=" + bytes.end());
+                    "Size of a dictionary is wrong: size="
+                            + size
+                            + ", bytes="
+                            + (bytes.end() - bytes.start()));
         }
         ValueDecoder decoder = converted(plain(bytes));
         if (isInteger()) {
@@ -112,6 +121,7 @@ final class ColumnPages {
             }
             readValues(some, target, at + done * widthBytes, widthBytes);
             left -= some;
+            nextRow += some;
             done += some;
         }
     }
@@ -150,6 +160,7 @@ final class ColumnPages {
             }
             loaded += count;
             left -= some;
+            nextRow += some;
             done += some;
         }
         appended = 0;
@@ -166,11 +177,156 @@ final class ColumnPages {
         }
     }
 
+    // ------------------------------------------------------------------ selected rows
+
+    /** Starts a batch, of which {@link #select} decodes rows. */
+    void startSelection() {
+        isSelected = false;
+    }
+
+    /** Whether {@link #select} was called for the batch. */
+    boolean isSelected() {
+        return isSelected;
+    }
+
+    /**
+     * Decodes some of the next rows, and skips all others.
+     *
+     * @param selected row numbers in the batch, ascending, of which {@code count} are decoded
+     * @param rows of the batch
+     */
+    void select(int[] selected, int count, int rows) throws IOException {
+        isSelected = true;
+        int next = 0;
+        for (int done = 0; done < rows; ) {
+            int some = Math.min(rows - done, startPage());
+            int end = next;
+            while (end < count && selected[end] < done + some) {
+                end++;
+            }
+            selectInPage(selected, next, end, done, some);
+            next = end;
+            left -= some;
+            nextRow += some;
+            done += some;
+        }
+    }
+
+    private void selectInPage(int[] selected, int from, int end, int first, int count) {
+        ValueDecoder decoder = Objects.requireNonNull(values);
+        int valueCount = readDefined(first, count);
+        if (valueCount < count) {
+            selectAmongNulls(decoder, first, count, valueCount);
+        } else if (from == end) {
+            decoder.skip(count);
+        } else if (isInteger()) {
+            decoder.selectLongs(longs, selected, from, end, first, count);
+        } else {
+            decoder.selectBinaries(binaries, selected, from, end, first, count);
+        }
+    }
+
+    /** Decodes all values, and moves each to its row, the last one first. */
+    private void selectAmongNulls(ValueDecoder decoder, int first, int count, int valueCount) {
+        if (!column.nullable()) {
+            throw new ParquetDecodingException("Null in a column that is read as not nullable");
+        }
+        if (isInteger()) {
+            decoder.readLongs(longs, first, valueCount);
+        } else {
+            decoder.readBinaries(binaries, first, valueCount);
+        }
+        int value = first + valueCount;
+        for (int row = first + count - 1; row >= first; row--) {
+            if (defined[row] != 0) {
+                value--;
+                if (isInteger()) {
+                    longs[row] = longs[value];
+                } else {
+                    binaries.set(row, binaries, value);
+                }
+            }
+        }
+    }
+
+    /** Returns the integers of the selected rows, by row number. */
+    long[] longs() {
+        return longs;
+    }
+
+    /** Moves the selected rows that are not null to the front, and returns how many there are. */
+    int dropNulls(int[] selected, int count) {
+        int kept = 0;
+        for (int i = 0; i < count; i++) {
+            int row = selected[i];
+            selected[kept] = row;
+            kept += defined[row];
+        }
+        return kept;
+    }
+
+    /** Writes selected rows of a column that has fixed width in the chunk. */
+    void put(int[] selected, int count, byte[] target, int at) {
+        int widthBytes = column.type().widthBytes();
+        long to = Memory.BYTES + at;
+        if (widthBytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putLong(target, to + 8L * i, longs[selected[i]]);
+            }
+        } else if (widthBytes == Integer.BYTES) {
+            for (int i = 0; i < count; i++) {
+                Memory.putInt(target, to + 4L * i, (int) longs[selected[i]]);
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                long place = to + (long) widthBytes * i;
+                Memory.putInteger(target, place, widthBytes, longs[selected[i]]);
+            }
+        }
+    }
+
+    /** Adds the value of a selected row. */
+    void appendSelected(ChunkBuilder builder, int row) {
+        if (defined[row] == 0) {
+            builder.addNull();
+        } else if (isInteger()) {
+            builder.addInteger(column.type().widthBytes(), longs[row]);
+        } else {
+            binaries.appendTo(builder, row);
+        }
+    }
+
     // ------------------------------------------------------------------ pages
+
+    /**
+     * Skips all rows before a row of the row group. Pages of skipped rows may be absent.
+     *
+     * @param row its number
+     */
+    void seek(long row) throws IOException {
+        while (nextRow < row) {
+            int available = startPage(true);
+            if (nextRow >= row) {
+                break;
+            }
+            int some = (int) Math.min(row - nextRow, available);
+            for (int done = 0; done < some; ) {
+                int batch = Math.min(some - done, defined.length);
+                Objects.requireNonNull(values).skip(readDefined(0, batch));
+                done += batch;
+            }
+            left -= some;
+            nextRow += some;
+        }
+        if (nextRow != row) {
+            throw new ParquetDecodingException(
+                    "Page of a row is absent: row=" + row + ", next=" + nextRow);
+        }
+    }
 
     /** Reads which rows are not null, and returns their count. */
     private int readDefined(int from, int count) {
-        if (levels == null) {
+        if (levels == null || levels.skipAll(1, count)) {
             Arrays.fill(defined, from, from + count, 1);
             return count;
         }
@@ -182,8 +338,16 @@ final class ColumnPages {
         return sum;
     }
 
-    /** Opens the next page if the current one is at its end; returns the rows left in it. */
     private int startPage() throws IOException {
+        return startPage(false);
+    }
+
+    /**
+     * Opens the next page if the current one is at its end; returns the rows left in it.
+     *
+     * @param maySkip whether pages before it may be absent
+     */
+    private int startPage(boolean maySkip) throws IOException {
         while (left == 0) {
             DataPage page = pages.readPage();
             if (page == null) {
@@ -195,6 +359,12 @@ final class ColumnPages {
                 open(v2);
             }
             left = page.getValueCount();
+            long first = page.getFirstRowIndex().orElse(nextRow);
+            if (first != nextRow && !maySkip) {
+                throw new ParquetDecodingException(
+                        "Page of a row is absent: row=" + nextRow + ", next=" + first);
+            }
+            nextRow = first;
             if (left < 0) {
                 throw new ParquetDecodingException("Count of values is negative: count=" + left);
             }

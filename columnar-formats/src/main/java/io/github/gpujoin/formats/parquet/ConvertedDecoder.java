@@ -39,4 +39,9 @@ final class ConvertedDecoder extends ValueDecoder {
                             : Integers.ofTimestamp(bytes, start, length);
         }
     }
+
+    @Override
+    void skip(int count) {
+        stored.skip(count);
+    }
 }

@@ -65,14 +65,49 @@ final class DictionaryDecoder extends ValueDecoder {
         }
     }
 
+    @Override
+    void selectLongs(long[] into, int[] rows, int from, int end, int first, int count) {
+        selectCodes(rows, from, end, first, count);
+        for (int i = from; i < end; i++) {
+            into[rows[i]] = values.longs[batch[i]];
+        }
+    }
+
+    @Override
+    void selectBinaries(Binaries into, int[] rows, int from, int end, int first, int count) {
+        selectCodes(rows, from, end, first, count);
+        for (int i = from; i < end; i++) {
+            into.set(rows[i], values.binaries, batch[i]);
+        }
+    }
+
+    @Override
+    void skip(int count) {
+        codes.skip(count);
+    }
+
+    private void selectCodes(int[] rows, int from, int end, int first, int count) {
+        makeRoom(end);
+        codes.select(batch, rows, from, end, first, count);
+        checkCodes(from, end);
+    }
+
     private void readCodes(int count) {
+        makeRoom(count);
+        codes.read(batch, 0, count);
+        checkCodes(0, count);
+    }
+
+    private void makeRoom(int count) {
         if (batch.length < count) {
             batch = new int[count];
         }
-        codes.read(batch, 0, count);
+    }
+
+    private void checkCodes(int from, int end) {
         int largest = 0;
         int signs = 0;
-        for (int i = 0; i < count; i++) {
+        for (int i = from; i < end; i++) {
             largest = Math.max(largest, batch[i]);
             signs |= batch[i];
         }

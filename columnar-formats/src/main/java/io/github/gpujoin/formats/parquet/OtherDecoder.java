@@ -50,4 +50,9 @@ final class OtherDecoder extends ValueDecoder {
             into.set(from + i, bytes, 0, bytes.length);
         }
     }
+
+    @Override
+    void skip(int count) {
+        values.skip(count);
+    }
 }

@@ -3,22 +3,35 @@
 package io.github.gpujoin.formats.parquet;
 
 import java.io.IOException;
-import java.util.Arrays;
+import java.nio.ByteBuffer;
 import org.apache.parquet.bytes.BytesInput;
 import org.apache.parquet.io.ParquetDecodingException;
 
 /**
- * The decompressed bytes of a page, or a part of them. Eight bytes behind them are readable.
+ * The decompressed bytes of a page, or a part of them. {@value #READABLE_BEHIND} bytes behind them
+ * are readable.
  *
  * @param start offset of the first byte
  * @param end offset after the last one
  */
 record PageBytes(byte[] bytes, int start, int end) {
 
+    /** Bytes behind a page that decoders may read. */
+    static final int READABLE_BEHIND = Long.BYTES;
+
+    /** Returns the bytes of an input, which are copied only if they end with their array. */
     static PageBytes of(BytesInput input) throws IOException {
-        byte[] bytes = input.toByteArray();
-        int length = bytes.length;
-        return new PageBytes(Arrays.copyOf(bytes, length + Long.BYTES), 0, length);
+        ByteBuffer buffer = input.toByteBuffer();
+        int length = buffer.remaining();
+        if (buffer.hasArray()) {
+            int start = buffer.arrayOffset() + buffer.position();
+            if (buffer.array().length - start - length >= READABLE_BEHIND) {
+                return new PageBytes(buffer.array(), start, start + length);
+            }
+        }
+        byte[] bytes = new byte[length + READABLE_BEHIND];
+        buffer.get(bytes, 0, length);
+        return new PageBytes(bytes, 0, length);
     }
 
     /** Returns the part from an offset on. */

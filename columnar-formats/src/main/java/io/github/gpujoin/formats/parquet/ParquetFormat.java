@@ -4,6 +4,7 @@ package io.github.gpujoin.formats.parquet;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
@@ -104,6 +105,13 @@ public final class ParquetFormat implements ColumnarFormat {
 
     @Override
     public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) throws IOException {
-        return ParquetReader.open(schema, CHUNK_BYTES, split, from);
+        return open(split, from, ColumnConditions.NONE);
+    }
+
+    @Override
+    public ColumnarReader open(
+            ColumnarSplit split, ColumnarPosition from, ColumnConditions conditions)
+            throws IOException {
+        return ParquetReader.open(schema, CHUNK_BYTES, split, from, conditions);
     }
 }

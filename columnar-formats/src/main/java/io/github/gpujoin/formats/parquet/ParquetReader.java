@@ -2,25 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.filter.RowPruner;
+import io.github.gpujoin.core.filter.RowPruner.ColumnTest;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.flink.api.source.ColumnCondition;
+import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import org.apache.flink.core.fs.Path;
 import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.column.ColumnDescriptor;
-import org.apache.parquet.column.page.PageReadStore;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.hadoop.ParquetFileReader;
-import org.apache.parquet.hadoop.metadata.BlockMetaData;
+import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +37,9 @@ final class ParquetReader implements ColumnarReader {
     /** Rows that are decoded at once: their values stay in the processor's cache. */
     private static final int BATCH_ROWS = 1024;
 
+    /** A condition that keeps more rows costs more than the decoding that it saves. */
+    private static final double MAX_KEPT_SHARE = 0.875;
+
     private final ParquetFileReader file;
     private final Path path;
     private final ChunkSchema schema;
@@ -38,21 +47,37 @@ final class ParquetReader implements ColumnarReader {
     private final ColumnDescriptor[] descriptors;
     private final ChunkBuilder builder;
 
-    /** Numbers of the row groups in the split. */
-    private final List<Integer> groups;
+    private final RowGroups groups;
+    private final ColumnConditions conditions;
+    private final int[] selected = new int[BATCH_ROWS];
 
-    private int nextGroup;
+    /** The conditions that are known, and their pruner. */
+    private List<ColumnCondition> known = List.of();
+
+    private @Nullable RowPruner pruner;
 
     /** Of the current row group. */
     private ColumnPages[] columns = new ColumnPages[0];
 
+    /** Rows of the current row group whose pages are there; the first one is the current one. */
+    private Deque<RowRanges.Range> ranges = new ArrayDeque<>();
+
     private long groupOffset = ColumnarPosition.START.offset();
     private long groupRows;
     private long rowsRead;
+    private long rowsSkipped;
+
+    /** Name of the column that is decoded, for messages. */
+    private @Nullable String decoding;
 
     private ParquetReader(
-            ParquetFileReader file, ChunkSchema schema, int chunkBytes, ColumnarSplit split) {
+            ParquetFileReader file,
+            ChunkSchema schema,
+            int chunkBytes,
+            ColumnarSplit split,
+            ColumnConditions conditions) {
         this.file = file;
+        this.conditions = conditions;
         this.path = split.path();
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
@@ -69,14 +94,7 @@ final class ParquetReader implements ColumnarReader {
             wanted.add(type);
         }
         file.setRequestedSchema(new MessageType(types.getName(), wanted));
-        this.groups = new ArrayList<>();
-        List<BlockMetaData> all = file.getRowGroups();
-        for (int i = 0; i < all.size(); i++) {
-            BlockMetaData group = all.get(i);
-            if (split.contains(group.getStartingPos() + group.getCompressedSize() / 2)) {
-                groups.add(i);
-            }
-        }
+        this.groups = new RowGroups(file, split);
     }
 
     private Type requireColumn(MessageType types, Column column) {
@@ -109,6 +127,7 @@ final class ParquetReader implements ColumnarReader {
         ParquetReadOptions options =
                 ParquetReadOptions.builder(new PlainParquetConfiguration())
                         .usePageChecksumVerification()
+                        .withCodecFactory(new PageDecompressors())
                         .build();
         try {
             return ParquetFileReader.open(new FlinkInputFile(path, lengthBytes), options);
@@ -125,11 +144,15 @@ final class ParquetReader implements ColumnarReader {
      * @throws IOException if the file cannot be read, lacks a column, or has it with another type
      */
     static ParquetReader open(
-            ChunkSchema schema, int chunkBytes, ColumnarSplit split, ColumnarPosition from)
+            ChunkSchema schema,
+            int chunkBytes,
+            ColumnarSplit split,
+            ColumnarPosition from,
+            ColumnConditions conditions)
             throws IOException {
         ParquetFileReader file = open(split.path(), split.fileBytes());
         try {
-            ParquetReader reader = new ParquetReader(file, schema, chunkBytes, split);
+            ParquetReader reader = new ParquetReader(file, schema, chunkBytes, split, conditions);
             reader.startAt(from);
             return reader;
         } catch (IllegalArgumentException e) {
@@ -145,58 +168,63 @@ final class ParquetReader implements ColumnarReader {
         if (from.isStart()) {
             return;
         }
-        while (groupOffset != from.offset()) {
-            if (!startGroup(from.offset())) {
+        do {
+            if (!groups.advance()) {
                 throw new IOException(
                         "File has changed since the checkpoint: no row group starts at offset="
                                 + from.offset()
                                 + ", path="
                                 + path);
             }
+        } while (groups.offset() != from.offset());
+        if (from.rows() > groups.rowCount()) {
+            throw new IOException(
+                    "File has changed since the checkpoint: row=%d, rows of the group=%d, path=%s"
+                            .formatted(from.rows(), groups.rowCount(), path));
         }
-        while (rowsRead < from.rows() && fill(from.rows() - rowsRead) > 0) {
-            if (builder.isFull()) {
-                builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
-            }
-        }
-        if (!builder.isEmpty()) {
-            builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
+        groupOffset = groups.offset();
+        groupRows = groups.rowCount();
+        rowsRead = from.rows();
+        if (rowsRead < groupRows) {
+            openGroup();
         }
     }
 
     @Override
     public @Nullable Chunk read() throws IOException {
-        while (rowsRead == groupRows) {
-            if (!startGroup(ColumnarPosition.START.offset())) {
+        while (builder.isEmpty()) {
+            if (rowsRead == groupRows && !startGroup()) {
                 return null;
             }
-        }
-        while (!builder.isFull() && rowsRead < groupRows) {
-            fill(groupRows - rowsRead);
+            while (!builder.isFull() && rowsRead < groupRows) {
+                readBatch();
+            }
         }
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
-    /**
-     * Starts the next row group of the split.
-     *
-     * @param offset at which it is read; others are skipped; the offset of a start reads all
-     * @return false if there is none
-     */
-    private boolean startGroup(long offset) throws IOException {
-        if (nextGroup == groups.size()) {
+    /** Starts the next row group of the split; false if there is none. */
+    private boolean startGroup() throws IOException {
+        if (!groups.advance()) {
             return false;
         }
-        int number = groups.get(nextGroup++);
-        BlockMetaData group = file.getRowGroups().get(number);
-        groupOffset = group.getStartingPos();
-        groupRows = group.getRowCount();
+        groupOffset = groups.offset();
+        groupRows = groups.rowCount();
         rowsRead = 0;
-        if (offset != ColumnarPosition.START.offset() && offset != groupOffset) {
-            return true;
-        }
+        openGroup();
+        return true;
+    }
+
+    /** Reads the pages of the current row group in which a row may meet the conditions. */
+    private void openGroup() throws IOException {
+        adoptConditions();
         try {
-            PageReadStore pages = file.readRowGroup(number);
+            RowGroups.Part part = groups.read(known);
+            ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
+            if (part == null) {
+                columns = new ColumnPages[0];
+                return;
+            }
             columns = new ColumnPages[sources.length];
             for (int i = 0; i < columns.length; i++) {
                 columns[i] =
@@ -204,40 +232,150 @@ final class ParquetReader implements ColumnarReader {
                                 descriptors[i],
                                 schema.column(i),
                                 sources[i],
-                                pages.getPageReader(descriptors[i]),
+                                part.pages().getPageReader(descriptors[i]),
                                 BATCH_ROWS);
             }
-            return true;
         } catch (IOException | RuntimeException e) {
-            throw damaged(e);
+            throw damaged(e, "");
         }
     }
 
-    /** Decodes up to {@code most} rows to the builder, fewer if it is full; returns how many. */
-    private int fill(long most) throws IOException {
-        int room = builder.capacityRows() - builder.rowCount();
-        int rows = (int) Math.min(Math.min(most, room), BATCH_ROWS);
-        int current = 0;
+    /** Adopts the conditions that are known now, those on integer columns of the file. */
+    private void adoptConditions() {
+        List<ColumnCondition> current = conditions.current();
+        if (current == known) {
+            return;
+        }
+        known = current;
+        List<ColumnTest> tests = new ArrayList<>();
+        for (ColumnCondition condition : current) {
+            int column = schema.require(condition.column());
+            if (schema.column(column).type().isInteger()) {
+                tests.add(new ColumnTest(column, condition.values()));
+            }
+        }
+        pruner = tests.isEmpty() ? null : new RowPruner(tests, MAX_KEPT_SHARE);
+    }
+
+    /** Decodes some rows of the current row group, and adds those that meet the conditions. */
+    private void readBatch() throws IOException {
+        int rows = batchRows();
+        if (rows == 0) {
+            return;
+        }
+        adoptConditions();
         try {
-            for (; current < columns.length; current++) {
-                if (schema.column(current).isFixed()) {
-                    int widthBytes = schema.column(current).type().widthBytes();
-                    int at = builder.columnOffset(current) + widthBytes * builder.rowCount();
-                    columns[current].read(rows, builder.array(), at);
-                } else {
-                    columns[current].load(rows);
+            if (pruner == null || !pruner.isActive()) {
+                if (pruner != null) {
+                    pruner.skip(rows);
                 }
+                readAll(rows);
+            } else {
+                readSelected(pruner, rows);
             }
         } catch (IOException | RuntimeException e) {
-            throw damaged(e, schema.column(current).name());
+            throw damaged(e, decoding == null ? "" : decoding);
         }
+        rowsRead += rows;
+    }
+
+    /** Moves to the next row whose pages are there, and returns how many rows follow, at most. */
+    private int batchRows() {
+        while (!ranges.isEmpty() && ranges.element().to < rowsRead) {
+            ranges.remove();
+        }
+        RowRanges.Range range = ranges.peek();
+        long start = range == null ? groupRows : Math.max(range.from, rowsRead);
+        rowsSkipped += start - rowsRead;
+        rowsRead = start;
+        int room = builder.capacityRows() - builder.rowCount();
+        return range == null ? 0 : (int) Math.min(range.to + 1 - start, Math.min(room, BATCH_ROWS));
+    }
+
+    private void readAll(int rows) throws IOException {
+        for (int i = 0; i < columns.length; i++) {
+            decoding = schema.column(i).name();
+            columns[i].seek(rowsRead);
+            if (schema.column(i).isFixed()) {
+                int widthBytes = schema.column(i).type().widthBytes();
+                int at = builder.columnOffset(i) + widthBytes * builder.rowCount();
+                columns[i].read(rows, builder.array(), at);
+            } else {
+                columns[i].load(rows);
+            }
+        }
+        decoding = null;
         if (schema.hasVariableWidth()) {
             appendRows(rows);
         } else {
             builder.advance(rows);
         }
-        rowsRead += rows;
-        return rows;
+    }
+
+    /** Decodes the columns with conditions first, each only where all before it are met. */
+    private void readSelected(RowPruner conditions, int rows) throws IOException {
+        for (ColumnPages column : columns) {
+            column.startSelection();
+        }
+        for (int row = 0; row < rows; row++) {
+            selected[row] = row;
+        }
+        int kept;
+        try {
+            kept =
+                    conditions.select(
+                            (column, some, count) -> select(column, some, count, rows).longs(),
+                            selected,
+                            rows);
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+        for (int i = 0; i < columns.length; i++) {
+            if (columns[i].isSelected()) {
+                kept = columns[i].dropNulls(selected, kept);
+            }
+        }
+        rowsSkipped += rows - kept;
+        for (int i = 0; i < columns.length && kept > 0; i++) {
+            if (!columns[i].isSelected()) {
+                select(i, selected, kept, rows);
+            }
+            if (schema.column(i).isFixed()) {
+                int widthBytes = schema.column(i).type().widthBytes();
+                int at = builder.columnOffset(i) + widthBytes * builder.rowCount();
+                columns[i].put(selected, kept, builder.array(), at);
+            }
+        }
+        decoding = null;
+        append(kept);
+    }
+
+    /** Decodes selected rows of a column. */
+    private ColumnPages select(int column, int[] some, int count, int rows) {
+        decoding = schema.column(column).name();
+        try {
+            columns[column].seek(rowsRead);
+            columns[column].select(some, count, rows);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return columns[column];
+    }
+
+    /** Adds the selected rows, whose columns of fixed width are in the builder. */
+    private void append(int count) {
+        if (!schema.hasVariableWidth()) {
+            builder.advance(count);
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            for (int column = 0; column < columns.length; column++) {
+                if (!schema.column(column).isFixed()) {
+                    columns[column].appendSelected(builder, selected[i]);
+                }
+            }
+            builder.endRow();
+        }
     }
 
     private void appendRows(int rows) {
@@ -251,22 +389,23 @@ final class ParquetReader implements ColumnarReader {
         }
     }
 
-    private IOException damaged(Exception e) {
-        return damaged(e, "");
-    }
-
     private IOException damaged(Exception e, String column) {
         return new IOException(
                 "Cannot read a row group of a Parquet file: file="
                         + path
                         + ", rowGroup="
-                        + (nextGroup == 0 ? 0 : groups.get(nextGroup - 1))
+                        + groups.number()
                         + (column.isEmpty() ? "" : ", column=" + column)
                         + ", rowsRead="
                         + rowsRead
                         + ", cause="
                         + e.getMessage(),
                 e);
+    }
+
+    @Override
+    public long rowsSkipped() {
+        return rowsSkipped;
     }
 
     @Override

@@ -58,6 +58,26 @@ final class PlainDecoders {
         }
 
         @Override
+        void selectLongs(long[] into, int[] rows, int from, int end, int first, int count) {
+            long start = Memory.BYTES + take(count);
+            byte[] bytes = page.bytes();
+            if (widthBytes == Long.BYTES) {
+                for (int i = from; i < end; i++) {
+                    into[rows[i]] = Memory.getLong(bytes, start + 8L * (rows[i] - first));
+                }
+                return;
+            }
+            for (int i = from; i < end; i++) {
+                into[rows[i]] = Memory.getInt(bytes, start + 4L * (rows[i] - first));
+            }
+        }
+
+        @Override
+        void skip(int count) {
+            take(count);
+        }
+
+        @Override
         boolean readColumn(byte[] target, int to, int columnBytes, int count) {
             if (columnBytes != widthBytes) {
                 return false;
@@ -85,6 +105,12 @@ final class PlainDecoders {
                 into[from + i] = page.bytes()[(int) (bit >>> 3)] >>> (bit & 7) & 1;
             }
         }
+
+        @Override
+        void skip(int count) {
+            page.require((int) (bit >>> 3), (bit & 7) + count + 7 >>> 3);
+            bit += count;
+        }
     }
 
     /** Byte sequences behind their lengths, or all of one length. */
@@ -100,23 +126,36 @@ final class PlainDecoders {
             this.at = page.start();
         }
 
+        /** Returns the length of the next value, whose first byte is then the next one. */
+        private int startValue() {
+            int bytes;
+            if (length == null) {
+                page.require(at, Integer.BYTES);
+                bytes = Memory.getInt(page.bytes(), Memory.BYTES + at);
+                at += Integer.BYTES;
+            } else {
+                bytes = length;
+            }
+            if (bytes < 0) {
+                throw new ParquetDecodingException("Length of a value is wrong: bytes=" + bytes);
+            }
+            page.require(at, bytes);
+            return bytes;
+        }
+
         @Override
         void readBinaries(Binaries into, int from, int count) {
             for (int i = 0; i < count; i++) {
-                int bytes;
-                if (length == null) {
-                    page.require(at, Integer.BYTES);
-                    bytes = Memory.getInt(page.bytes(), Memory.BYTES + at);
-                    at += Integer.BYTES;
-                } else {
-                    bytes = length;
-                }
-                if (bytes < 0) {
-                    throw new ParquetDecodingException(
-                            "Length of a value is wrong: bytes=" + bytes);
-                }
-                page.require(at, bytes);
+                int bytes = startValue();
                 into.set(from + i, page.bytes(), at, bytes);
+                at += bytes;
+            }
+        }
+
+        @Override
+        void skip(int count) {
+            for (int i = 0; i < count; i++) {
+                int bytes = startValue();
                 at += bytes;
             }
         }

@@ -65,6 +65,79 @@ final class RunDecoder {
         }
     }
 
+    /**
+     * Decodes some of the next values, and skips all others.
+     *
+     * @param into value {@code i} of {@code rows} goes to {@code into[i]}
+     * @param rows the selected row numbers, ascending, {@code rows[from]} to {@code rows[end - 1]}
+     * @param first row number of the next value
+     * @param count number of values that are passed
+     * @throws ParquetDecodingException if there are fewer
+     */
+    void select(int[] into, int[] rows, int from, int end, int first, int count) {
+        int next = from;
+        for (int done = 0; done < count; ) {
+            if (left == 0) {
+                startRun();
+            }
+            int some = Math.min(left, count - done);
+            int start = first + done;
+            int last = next;
+            while (last < end && rows[last] < start + some) {
+                last++;
+            }
+            if (isPacked) {
+                unpackSelected(into, rows, next, last, start);
+                bit += (long) some * bits;
+            } else {
+                Arrays.fill(into, next, last, value);
+            }
+            next = last;
+            left -= some;
+            done += some;
+        }
+    }
+
+    private void unpackSelected(int[] into, int[] rows, int from, int end, int first) {
+        long mask = (1L << bits) - 1;
+        for (int i = from; i < end; i++) {
+            long position = bit + (long) (rows[i] - first) * bits;
+            long word = Memory.getLong(bytes, Memory.BYTES + (position >>> 3));
+            into[i] = (int) (word >>> (position & 7) & mask);
+        }
+    }
+
+    /**
+     * Skips values.
+     *
+     * @throws ParquetDecodingException if there are fewer
+     */
+    void skip(int count) {
+        for (int done = 0; done < count; ) {
+            if (left == 0) {
+                startRun();
+            }
+            int some = Math.min(left, count - done);
+            if (isPacked) {
+                bit += (long) some * bits;
+            }
+            left -= some;
+            done += some;
+        }
+    }
+
+    /** Skips values if all of them are equal to the given one; else does nothing. */
+    boolean skipAll(int of, int count) {
+        if (left == 0) {
+            startRun();
+        }
+        if (isPacked || value != of || left < count) {
+            return false;
+        }
+        left -= count;
+        return true;
+    }
+
     private void unpack(int[] into, int from, int count) {
         long mask = (1L << bits) - 1;
         long position = bit;

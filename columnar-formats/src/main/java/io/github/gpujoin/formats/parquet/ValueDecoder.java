@@ -32,4 +32,36 @@ abstract class ValueDecoder {
     boolean readColumn(byte[] target, int at, int widthBytes, int count) {
         return false;
     }
+
+    private long[] allLongs = new long[0];
+
+    /**
+     * Decodes some of the next integers, and skips all others.
+     *
+     * @param into by row number
+     * @param rows the selected row numbers, ascending, {@code rows[from]} to {@code rows[end - 1]}
+     * @param first row number of the next value
+     * @param count number of values that are passed
+     */
+    void selectLongs(long[] into, int[] rows, int from, int end, int first, int count) {
+        if (allLongs.length < count) {
+            allLongs = new long[count];
+        }
+        readLongs(allLongs, 0, count);
+        for (int i = from; i < end; i++) {
+            into[rows[i]] = allLongs[rows[i] - first];
+        }
+    }
+
+    /** Decodes some of the next byte sequences, like {@link #selectLongs}. */
+    void selectBinaries(Binaries into, int[] rows, int from, int end, int first, int count) {
+        Binaries all = new Binaries(count);
+        readBinaries(all, 0, count);
+        for (int i = from; i < end; i++) {
+            into.set(rows[i], all, rows[i] - first);
+        }
+    }
+
+    /** Skips values of either kind. */
+    abstract void skip(int count);
 }

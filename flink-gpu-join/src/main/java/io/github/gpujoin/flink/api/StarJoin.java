@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import io.github.gpujoin.flink.plan.BadRecordStreams;
 import io.github.gpujoin.flink.plan.DimensionInput;
 import io.github.gpujoin.flink.plan.Explanations;
@@ -97,6 +98,24 @@ public final class StarJoin<F> {
      */
     public static StarJoin<RowView> ofChunks(DataStream<Chunk> facts) {
         return new StarJoin<>(JoinInput.chunks("facts", Objects.requireNonNull(facts, "facts")));
+    }
+
+    /**
+     * Starts a join of facts in files. The join is the only reader of the source, so conditions
+     * reach it: {@linkplain #where(ColumnPredicate) predicates} of columns, and the keys of
+     * complete dimensions. The format decides which rows, pages and row groups they skip.
+     *
+     * @param env of the job
+     * @param facts the files
+     * @param sourceUid uid of the source, and its name
+     * @return the join
+     */
+    public static StarJoin<RowView> ofSource(
+            StreamExecutionEnvironment env, ColumnarSource facts, String sourceUid) {
+        Objects.requireNonNull(env, "env");
+        Objects.requireNonNull(facts, "facts");
+        Objects.requireNonNull(sourceUid, "sourceUid");
+        return new StarJoin<>(JoinInput.source("facts", env, facts, sourceUid));
     }
 
     /**

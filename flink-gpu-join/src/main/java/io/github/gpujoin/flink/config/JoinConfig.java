@@ -39,6 +39,10 @@ public final class JoinConfig {
                     .range(GpuJoinOptions.SPILL_DELAY, Duration.ofMillis(1), Duration.ofHours(1))
                     .range(GpuJoinOptions.GROUP_INTERVAL, Duration.ZERO, Duration.ofHours(1))
                     .atLeast(GpuJoinOptions.FAN_OUT_WARNING, 2)
+                    .range(
+                            GpuJoinOptions.FACT_FILTER_MAX_BYTES,
+                            new MemorySize(1024),
+                            MemorySize.ofMebiBytes(1024))
                     .inWords(GpuJoinOptions.TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(GpuJoinOptions.RING_BIND_ADDRESS, "one address of the host")
                     .range(GpuJoinOptions.RING_SLOTS, 1, 1024)
@@ -71,6 +75,11 @@ public final class JoinConfig {
     /** Returns {@link GpuJoinOptions#CHUNK_BYTES}. */
     public static int chunkBytes(ReadableConfig config) {
         return (int) BOUNDS.read(config, GpuJoinOptions.CHUNK_BYTES).getBytes();
+    }
+
+    /** Returns {@link GpuJoinOptions#FACT_FILTER_MAX_BYTES}. */
+    public static int factFilterMaxBytes(ReadableConfig config) {
+        return (int) BOUNDS.read(config, GpuJoinOptions.FACT_FILTER_MAX_BYTES).getBytes();
     }
 
     /** Returns {@link GpuJoinOptions#REPLICATE_MAX_BYTES}. */

@@ -14,6 +14,8 @@ import io.github.gpujoin.flink.exchange.local.LocalExchangeSender;
 import io.github.gpujoin.flink.exchange.local.OneToOneEdge;
 import io.github.gpujoin.flink.exchange.ring.JoinSide;
 import io.github.gpujoin.flink.exchange.ring.RingSendEdge;
+import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.filter.FilterSubscription;
 import io.github.gpujoin.flink.record.RecordField;
 import io.github.gpujoin.flink.record.UnreadableRecordException;
 import io.github.gpujoin.flink.runtime.distribution.DistributionClient;
@@ -67,6 +69,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     /** Further latency markers are dropped, because they would measure the same wait. */
     private static final int MAX_HELD_MARKERS = 1_000;
 
+    /** A filter of facts that would be copied in any case pays unless it keeps nearly all. */
+    static final double MAX_KEPT_SHARE = 0.875;
+
     private record HeldMarker(long untilMs, LatencyMarker marker) {}
 
     PackSpec packing;
@@ -88,6 +93,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     transient Counter rowsIn;
     transient Counter rowsFiltered;
     transient Counter nullKeyRows;
+    transient Counter rowsPruned;
+    private FilterPlan filterPlan = FilterPlan.NONE;
+    transient FilterSubscription filters;
     private transient Counter badRecords;
     private transient ArrayDeque<HeldMarker> heldMarkers;
     private transient @Nullable HoldableOutput<StreamRecord<Chunk>> holdable;
@@ -127,6 +135,8 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
         badRecords = getMetricGroup().counter("badRecords");
+        rowsPruned = getMetricGroup().counter("rowsPruned");
+        filters = new FilterSubscription(filterPlan, getContainingTask().getEnvironment());
         groups = groups();
         if (packing.dimension() == ChunkDescriptor.FACTS) {
             holdable =
@@ -182,6 +192,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
         measured = dimension;
         partitions = MeasuredDimension.partitions(type);
+    }
+
+    /** Has facts dropped that have no match in a complete dimension. */
+    public final void pruneBy(FilterPlan plan) {
+        filterPlan = plan;
     }
 
     final void setMailbox(MailboxExecutor executor) {

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.exchange.RowCounts;
+import io.github.gpujoin.flink.filter.SourceConditions;
 import io.github.gpujoin.flink.record.UnreadableRecordException;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -20,6 +22,9 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
 
     private static final long serialVersionUID = 1L;
 
+    /** A chunk that travels by reference is copied only if a filter drops half of its facts. */
+    private static final double MAX_KEPT_SHARE_BY_REFERENCE = 0.5;
+
     private final ChunkProjection projection;
 
     private transient ChunkCursor cursor;
@@ -28,6 +33,11 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
     private transient @Nullable ChunkKeys keys;
     private transient @Nullable RowPartitioner partitioner;
     private transient RowSelection selection;
+
+    private transient @Nullable SourceConditions announced;
+
+    /** By packed column. */
+    private transient @Nullable ChunkKeyReader[] pruningKeys;
 
     /**
      * @param filter of rows as they come in, with all their columns; null to keep all
@@ -48,6 +58,14 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         rowCounts = new RowCounts(this);
         copier = projection.copier();
         selection = new RowSelection();
+        pruningKeys = new ChunkKeyReader[projection.schema().size()];
+        announced =
+                filters.announce(
+                        column -> {
+                            int source = projection.sourceColumn(column);
+                            return projection.source().column(source).name();
+                        },
+                        getMetricGroup());
         onPackingChanged();
     }
 
@@ -72,33 +90,68 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         }
         rowsIn.inc(chunk.rowCount());
         rowCounts.received(chunk);
-        if (chunk.rowCount() > 0 && passesThrough()) {
+        RowPruner pruner = pruner(chunk.rowCount());
+        if (chunk.rowCount() > 0 && passesThrough() && pruner == null) {
             sink.forward(chunk);
             return;
         }
         try {
             if (chunk.rowCount() > 0) {
-                pack(chunk);
+                pack(chunk, pruner);
             }
         } finally {
             chunk.release();
         }
     }
 
-    private void pack(Chunk chunk) {
+    /** Returns the pruner of facts, or null if none would test the chunk. */
+    private @Nullable RowPruner pruner(int rowCount) {
+        RowPruner pruner =
+                filters.pruner(passesThrough() ? MAX_KEPT_SHARE_BY_REFERENCE : MAX_KEPT_SHARE);
+        if (pruner != null && !pruner.isActive()) {
+            pruner.skip(rowCount);
+            return null;
+        }
+        return pruner;
+    }
+
+    private void pack(Chunk chunk, @Nullable RowPruner pruner) {
         boolean keepsAll = !hasFilter() && projection.nullableKeys().length == 0;
-        if (keepsAll && partitioner != null) {
+        if (keepsAll && partitioner != null && pruner == null) {
             keys.sort(chunk, partitioner);
             appendGroups(chunk);
             return;
         }
         select(chunk, keepsAll);
+        if (pruner != null) {
+            prune(chunk, pruner);
+        }
         if (partitioner == null) {
             append(chunk, 0, selection.rows(), 0, selection.size());
             return;
         }
         keys.sort(chunk, selection, partitioner);
         appendGroups(chunk);
+    }
+
+    private void prune(Chunk chunk, RowPruner pruner) {
+        int before = selection.size();
+        int kept =
+                pruner.select(
+                        (column, rows, count) -> pruningKeys(column).read(chunk),
+                        selection.own(),
+                        before);
+        selection.truncate(kept);
+        rowsPruned.inc(before - kept);
+    }
+
+    private ChunkKeyReader pruningKeys(int column) {
+        ChunkKeyReader reader = pruningKeys[column];
+        if (reader == null) {
+            reader = new ChunkKeyReader(projection.source(), projection.sourceColumn(column));
+            pruningKeys[column] = reader;
+        }
+        return reader;
     }
 
     private void appendGroups(Chunk chunk) {
@@ -160,5 +213,13 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
             sink.added(group, appended, sink.nowMs());
             next += appended;
         }
+    }
+
+    @Override
+    public void close() throws Exception {
+        if (announced != null) {
+            announced.withdraw();
+        }
+        super.close();
     }
 }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.pack;
 
 import io.github.gpujoin.core.engine.RowChange;
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.flink.record.RecordEncoder;
 import io.github.gpujoin.flink.record.RecordField;
 import io.github.gpujoin.flink.record.RecordLayout;
@@ -30,6 +31,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private final @Nullable MapFunction<T, RowKind> kindOfChange;
 
     private transient RecordEncoder<T> encoder;
+
+    /** The one row of a record, and its key. */
+    private transient int[] row;
+
+    private transient long[] key;
     private transient RecordEncoder.Target[] targets;
 
     /** Batch of records, or null if each record is written when it arrives. */
@@ -73,6 +79,8 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             open(kindOfChange);
         }
         encoder = layout.encoder();
+        row = new int[1];
+        key = new long[1];
         onPackingChanged();
     }
 
@@ -125,7 +133,32 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             nullKeyRows.inc();
             return;
         }
+        RowPruner pruner = pruner(1);
+        if (pruner != null
+                && pruner.select((column, rows, count) -> key(record, column), row, 1) == 0) {
+            rowsPruned.inc();
+            return;
+        }
         add(record, timestamp);
+    }
+
+    /** Returns the pruner of facts, or null if none would test the rows. */
+    private @Nullable RowPruner pruner(int rowCount) {
+        RowPruner pruner = filters.pruner(MAX_KEPT_SHARE);
+        if (pruner != null && !pruner.isActive()) {
+            pruner.skip(rowCount);
+            return null;
+        }
+        return pruner;
+    }
+
+    private long[] key(T record, int column) {
+        try {
+            key[0] = encoder.key(record, column);
+        } catch (Exception e) {
+            throw unpackable(e);
+        }
+        return key;
     }
 
     private void addChange(T record, StreamRecord<T> element) {
@@ -164,7 +197,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             } catch (IllegalArgumentException e) {
                 throw unpackable(e);
             }
-            batch.drain();
+            rowsPruned.inc(batch.drain(pruner(batch.size())));
         }
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.record.RecordEncoder;
@@ -32,6 +33,7 @@ final class RecordBatch {
     private final boolean keepsTimestamps;
     private Object[] records;
     private long[] timestamps;
+    private long[] keys = new long[0];
     private int count;
     private long arrivedAtMs;
 
@@ -93,11 +95,16 @@ final class RecordBatch {
         count = rows;
     }
 
-    /** Writes all records and emits what is full. Does nothing where it is already at that. */
-    void drain() {
+    /**
+     * Writes the records and emits what is full. Does nothing where it is already at that.
+     *
+     * @param pruner of facts, or null
+     * @return number of records that the pruner dropped
+     */
+    int drain(@Nullable RowPruner pruner) {
         int rows = count;
         if (rows == 0) {
-            return;
+            return 0;
         }
         // Taken out first: while a chunk is emitted, a timer may run and drain again. A new array
         // is
@@ -105,14 +112,31 @@ final class RecordBatch {
         Object[] batch = records;
         records = new Object[capacityRows];
         count = 0;
-        if (partitioner == null) {
-            append(0, batch, inOrder, 0, rows);
-            return;
+        int[] order = inOrder;
+        int kept = rows;
+        if (pruner != null) {
+            order = inOrder.clone();
+            kept =
+                    pruner.select(
+                            (column, selected, count) -> keys(batch, rows, column), order, rows);
         }
-        columns.sort(batch, rows, packing.partitionColumn(), partitioner);
+        if (partitioner == null) {
+            append(0, batch, order, 0, kept);
+            return rows - kept;
+        }
+        columns.sort(batch, order, kept, packing.partitionColumn(), partitioner);
         for (int g = 0; g < partitioner.groups().count(); g++) {
             append(g, batch, partitioner.rows(), partitioner.start(g), partitioner.end(g));
         }
+        return rows - kept;
+    }
+
+    private long[] keys(Object[] batch, int rows, int column) {
+        if (keys.length < rows) {
+            keys = new long[capacityRows];
+        }
+        columns.readKeys(batch, rows, column, keys);
+        return keys;
     }
 
     private void append(int group, Object[] batch, int[] order, int from, int end) {

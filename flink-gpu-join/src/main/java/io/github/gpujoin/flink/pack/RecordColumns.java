@@ -72,8 +72,22 @@ final class RecordColumns {
         };
     }
 
-    /** Sorts the numbers of the first {@code count} records by the group of a key column. */
-    void sort(Object[] records, int count, int keyColumn, RowPartitioner partitioner) {
+    /** Reads a key column of the first {@code count} records. */
+    void readKeys(Object[] records, int count, int keyColumn, long[] keys) {
+        Source key = sources[keyColumn];
+        long offset = key.offset;
+        boolean isWide = key.reading == Reading.EIGHT_BYTES;
+        for (int i = 0; i < count; i++) {
+            Object record = records[i];
+            keys[i] =
+                    isWide
+                            ? Memory.getLong(record, offset)
+                            : FieldBits.narrowed(record, key.kind, offset);
+        }
+    }
+
+    /** Sorts the numbers of some records by the group of a key column. */
+    void sort(Object[] records, int[] order, int count, int keyColumn, RowPartitioner partitioner) {
         partitioner.begin(count);
         int[] groupOf = partitioner.groupOf();
         int[] counts = partitioner.counts();
@@ -83,7 +97,7 @@ final class RecordColumns {
         long offset = key.offset;
         boolean isWide = key.reading == Reading.EIGHT_BYTES;
         for (int i = 0; i < count; i++) {
-            Object record = records[i];
+            Object record = records[order[i]];
             long value =
                     isWide
                             ? Memory.getLong(record, offset)
@@ -93,7 +107,7 @@ final class RecordColumns {
             groupOf[i] = group;
             counts[group + 1]++;
         }
-        partitioner.sort(count);
+        partitioner.sort(order, count);
     }
 
     /**

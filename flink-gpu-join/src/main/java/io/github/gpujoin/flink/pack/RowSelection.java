@@ -35,6 +35,23 @@ final class RowSelection {
         size = rowCount;
     }
 
+    /** Returns the rows in an array that the caller may reorder, followed by {@link #truncate}. */
+    int[] own() {
+        if (rows == all) {
+            if (chosen.length < size) {
+                chosen = new int[size];
+            }
+            System.arraycopy(all, 0, chosen, 0, size);
+            rows = chosen;
+        }
+        return rows;
+    }
+
+    /** Keeps the first rows only. */
+    void truncate(int count) {
+        size = count;
+    }
+
     /** The rows are the first {@link #size()} of them. */
     int[] rows() {
         return rows;

@@ -3,12 +3,15 @@
 package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.core.engine.ValueRanges;
+import io.github.gpujoin.core.filter.RangeCondition;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnCondition;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
@@ -31,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.UUID;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.serialization.SerializerConfig;
@@ -38,6 +42,7 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.types.Row;
@@ -83,6 +88,10 @@ public final class JoinInput<R> {
 
     private final DataStream<?> stream;
     private final boolean chunks;
+
+    /** Identifies the join for the source of the stream, which no other join reads; or null. */
+    private final @Nullable String sourceLink;
+
     private final List<Selection> selections = new ArrayList<>();
     private final List<ColumnFilter> columnFilters = new ArrayList<>();
     private final Set<String> used = new LinkedHashSet<>();
@@ -95,10 +104,12 @@ public final class JoinInput<R> {
     /** Null if records are not changes. */
     private @Nullable MapFunction<R, RowKind> kindOfChange;
 
-    private JoinInput(String name, DataStream<?> stream, boolean chunks) {
+    private JoinInput(
+            String name, DataStream<?> stream, boolean chunks, @Nullable String sourceLink) {
         this.name = name;
         this.stream = Objects.requireNonNull(stream, name);
         this.chunks = chunks;
+        this.sourceLink = sourceLink;
     }
 
     /** Returns the mark of the join whose facts the input is. */
@@ -112,7 +123,7 @@ public final class JoinInput<R> {
                     "Input '%s' consists of chunks. Use .ofChunks(...) or .dimensionChunks(...)."
                             .formatted(name));
         }
-        return new JoinInput<>(name, stream, false);
+        return new JoinInput<>(name, stream, false, null);
     }
 
     public static JoinInput<RowView> chunks(String name, DataStream<Chunk> stream) {
@@ -121,7 +132,26 @@ public final class JoinInput<R> {
                     "Stream of chunks without a schema: input=%s, type=%s. Add .returns(ChunkTypeInfo.of(schema))."
                             .formatted(name, stream.getType()));
         }
-        return new JoinInput<>(name, stream, true);
+        return new JoinInput<>(name, stream, true, null);
+    }
+
+    /** Returns an input of files that only this join reads, so that its conditions reach them. */
+    public static JoinInput<RowView> source(
+            String name, StreamExecutionEnvironment env, ColumnarSource source, String uid) {
+        String link = UUID.randomUUID().toString();
+        return new JoinInput<>(name, source.toStream(env, uid, link), true, link);
+    }
+
+    /** Returns what identifies the join for the source of the stream, or null. */
+    @Nullable String sourceLink() {
+        return sourceLink;
+    }
+
+    /** Returns the filters of columns as conditions for the source of the stream. */
+    List<ColumnCondition> columnConditions() {
+        return columnFilters.stream()
+                .map(f -> new ColumnCondition(f.column(), new RangeCondition(f.values())))
+                .toList();
     }
 
     /**

@@ -13,6 +13,7 @@ import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.BadRecords;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
@@ -21,6 +22,7 @@ import io.github.gpujoin.flink.exchange.ring.JoinSide;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.exchange.ring.RingSendOperatorFactory;
 import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
+import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.metrics.JoinReporting;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.pack.StreamingMode;
@@ -41,6 +43,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.SupportsSplitReassignmentOnRecovery;
@@ -383,6 +387,33 @@ final class JoinTopology {
                 .broadcast();
     }
 
+    /**
+     * Returns the plan of filters of the facts, unless they are switched off.
+     *
+     * @param dimensions whose keys filter
+     * @param facts with their own conditions, which only a linked source applies
+     */
+    FilterPlan filters(Set<Integer> dimensions, JoinInput<?> facts) {
+        return facts.sourceLink() == null
+                ? filters(dimensions)
+                : filters(facts.sourceLink(), dimensions, facts.columnConditions());
+    }
+
+    /** Returns the plan of filters by the keys of some dimensions, unless they are switched off. */
+    FilterPlan filters(Set<Integer> dimensions) {
+        // The uid alone may be that of another join of tables.
+        return filters(uid.text() + "/" + UUID.randomUUID(), dimensions, List.of());
+    }
+
+    private FilterPlan filters(
+            String join, Set<Integer> dimensions, List<ColumnCondition> conditions) {
+        ReadableConfig config = env.getConfiguration();
+        return config.get(GpuJoinOptions.FACT_FILTERS)
+                ? new FilterPlan(
+                        join, dimensions, JoinConfig.factFilterMaxBytes(config), conditions)
+                : FilterPlan.NONE;
+    }
+
     /** Returns the policy of dimensions without a side output of late rows. */
     LateRowPolicy defaultLateRows() {
         return LateRowPolicy.of(env.getConfiguration().get(GpuJoinOptions.LATE_DIMENSION_ROWS));
@@ -474,6 +505,7 @@ final class JoinTopology {
             TimesToLive ttls,
             Replicas replicas,
             LateRowPolicy lateRows,
+            FilterPlan filters,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", plan);
@@ -498,7 +530,8 @@ final class JoinTopology {
                                         ttls.without(replicas.dimensions()),
                                         replicas,
                                         lateRows,
-                                        columns),
+                                        columns,
+                                        filters),
                                 emitter),
                         resultType,
                         env.getParallelism());

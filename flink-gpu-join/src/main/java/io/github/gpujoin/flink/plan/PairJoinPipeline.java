@@ -18,6 +18,7 @@ import io.github.gpujoin.flink.emit.PairJoinSpec;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.SelectedKeyCheck;
+import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.record.ColumnsKey;
@@ -34,6 +35,7 @@ import io.github.gpujoin.flink.state.JoinFunctions;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -233,13 +235,17 @@ public final class PairJoinPipeline<B, P> {
                         plan.build,
                         packing(topology, "build", 0, partitioned),
                         topology.onEdges(ChunkTypeInfo.ofDimensions(List.of(plan.build.schema()))),
+                        FilterPlan.NONE,
                         topology.uid("pack", "build"));
+        boolean filtersProbe = !partitioned && !kind.keepsUnmatchedProbe();
+        FilterPlan filters = topology.filters(filtersProbe ? Set.of(0) : Set.of());
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
                         plan.probe,
                         packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
                         topology.onEdges(ChunkTypeInfo.of(plan.probe.schema())),
+                        filters,
                         topology.uid("pack-probe"));
         DataStream<Chunk> dimension =
                 topology.dimension(
@@ -280,6 +286,7 @@ public final class PairJoinPipeline<B, P> {
                 TimesToLive.NONE,
                 replicas,
                 topology.defaultLateRows(),
+                filters,
                 ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
                 resultType);
     }
@@ -431,9 +438,11 @@ public final class PairJoinPipeline<B, P> {
             RecordLayout<T> layout,
             PackSpec packing,
             ChunkTypeInfo type,
+            FilterPlan filters,
             String uid) {
-        return stream.transform(
-                        "pack " + packing.side(), type, new PackOperator<>(layout, null, packing))
+        PackOperator<T> packer = new PackOperator<>(layout, null, packing);
+        packer.pruneBy(filters);
+        return stream.transform("pack " + packing.side(), type, packer)
                 .setParallelism(stream.getParallelism())
                 .setBufferTimeout(0)
                 .uid(uid);

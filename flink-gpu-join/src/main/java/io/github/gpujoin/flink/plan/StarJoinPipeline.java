@@ -19,6 +19,8 @@ import io.github.gpujoin.flink.emit.OutputField;
 import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.emit.ResultEmitters;
+import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.plan.JoinInput.Packed;
 import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.runtime.LateRowPolicy;
@@ -39,6 +41,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -331,6 +334,8 @@ public final class StarJoinPipeline {
                                 ? ChunkTypeInfo.of(factSchema)
                                 : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas));
         Replicas replicas = replicas();
+        FilterPlan filters = topology.filters(filteringDimensions(eventTime), facts);
+        ((AbstractPackOperator<?, ?>) packed.facts().packer()).pruneBy(filters);
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(
                         packed.facts(), probeType, topology.uid("pack-facts"), replicas.measured());
@@ -372,6 +377,7 @@ public final class StarJoinPipeline {
                         ttls,
                         replicas,
                         lateRows,
+                        filters,
                         verified.isEmpty()
                                 ? emitter
                                 : ResultEmitters.verified(spec, verified, emitter),
@@ -424,6 +430,23 @@ public final class StarJoinPipeline {
     /**
      * Returns the replicated dimensions. Those that are replicated by default have a size limit.
      */
+    /**
+     * Returns the dimensions whose keys filter facts: each subtask has all of their rows, and they
+     * do not change. An event-time join also emits late facts, which may have no match.
+     */
+    private Set<Integer> filteringDimensions(@Nullable EventTimeJoin eventTime) {
+        Set<Integer> filtering = new TreeSet<>();
+        for (int d = 0; d < dimensions.size() && eventTime == null; d++) {
+            DimensionInput<?> dimension = dimensions.get(d);
+            if (!dimension.kind().keepsUnmatched()
+                    && d != partitionedDimension
+                    && !dimension.input().isChangelog()) {
+                filtering.add(d);
+            }
+        }
+        return filtering;
+    }
+
     private Replicas replicas() {
         Map<Integer, Long> maxBytes = new HashMap<>();
         long limit = topology.replicateMaxBytes();

@@ -9,10 +9,14 @@ import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.engine.EngineStatus;
 import io.github.gpujoin.flink.exchange.LoadMark;
+import io.github.gpujoin.flink.filter.DimensionFilter;
+import io.github.gpujoin.flink.filter.DimensionKeys;
+import io.github.gpujoin.flink.filter.PublishedFilters;
 import io.github.gpujoin.flink.metrics.RunReport;
 import io.github.gpujoin.flink.metrics.SubtaskCounts;
 import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.state.ProbeLog;
+import java.util.List;
 import java.util.Set;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -44,6 +48,8 @@ final class BuildInput {
     private final SubtaskCounts counts;
     private final TaskInfo task;
     private final TableBuild tableBuild;
+    private final DimensionKeys dimensionKeys;
+    private final PublishedFilters filters;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
@@ -66,6 +72,8 @@ final class BuildInput {
             SubtaskCounts counts,
             TaskInfo task,
             MailboxExecutor mailbox,
+            DimensionKeys dimensionKeys,
+            PublishedFilters filters,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.settings = settings;
         this.progress = progress;
@@ -79,6 +87,8 @@ final class BuildInput {
         this.counts = counts;
         this.task = task;
         this.tableBuild = new TableBuild(engine, mailbox, this::startJoining);
+        this.dimensionKeys = dimensionKeys;
+        this.filters = filters;
         this.checkNotCancelled = checkNotCancelled;
     }
 
@@ -168,7 +178,18 @@ final class BuildInput {
                 engine.stats().tableBytes(),
                 builtMs,
                 probeLog.size());
+        publishFilters();
         probes.startJoining();
+    }
+
+    /** A subtask that received only its partitions of a dimension does not know all keys. */
+    private void publishFilters() {
+        List<DimensionFilter> complete =
+                dimensionKeys.complete(dimension -> !progress.isPartitioned(dimension));
+        if (!complete.isEmpty()) {
+            LOG.info("Facts are filtered by the keys of complete dimensions: {}", complete);
+            filters.publish(complete);
+        }
     }
 
     /** The plan with the distribution of the measured dimension. */

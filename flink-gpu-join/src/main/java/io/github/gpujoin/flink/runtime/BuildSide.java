@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.engine.DimensionPartitioning;
+import io.github.gpujoin.flink.filter.DimensionKeys;
 import io.github.gpujoin.flink.metrics.StageTimes.Stage;
 import io.github.gpujoin.flink.metrics.SubtaskCounts;
 import io.github.gpujoin.flink.runtime.expiry.DimensionExpiry;
@@ -31,6 +32,7 @@ final class BuildSide {
     private final UnmatchedBuildRows unmatched;
     private final DimensionExpiry expiry;
     private final ReplicaLimit limit;
+    private final DimensionKeys keys;
     private final SubtaskCounts counts;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
@@ -47,6 +49,7 @@ final class BuildSide {
 
     /**
      * @param codes replace the texts of group columns for the engine; the log keeps the texts
+     * @param keys collects the keys of the dimensions that filter facts
      * @param divider of chunks of the partitioned dimension
      * @param checkNotCancelled throws if the task has been cancelled
      */
@@ -57,6 +60,7 @@ final class BuildSide {
             UnmatchedBuildRows unmatched,
             DimensionExpiry expiry,
             ReplicaLimit limit,
+            DimensionKeys keys,
             SubtaskCounts counts,
             PartitionDivider divider,
             ThrowingRunnable<Exception> checkNotCancelled) {
@@ -66,6 +70,7 @@ final class BuildSide {
         this.unmatched = unmatched;
         this.expiry = expiry;
         this.limit = limit;
+        this.keys = keys;
         this.counts = counts;
         this.divider = divider;
         this.checkNotCancelled = checkNotCancelled;
@@ -174,6 +179,7 @@ final class BuildSide {
 
     private void load(Chunk chunk) {
         submit(chunk);
+        keys.add(chunk);
         counts.buildChunk(chunk);
     }
 

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.engine.EngineSelection;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
+import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.metrics.JoinReporting;
 import io.github.gpujoin.flink.runtime.eventtime.EventTimeJoin;
 import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param replicas dimensions that a {@link ReplicaOperator} before the join logs and replays
  * @param lateRows treatment of rows that arrive after their dimension is complete
  * @param columns columns of {@code spec} with their Flink types, which snapshots hold
+ * @param filters dimensions whose keys filter the facts
  */
 public record JoinSettings(
         JoinSpec spec,
@@ -39,11 +41,13 @@ public record JoinSettings(
         TimesToLive ttls,
         Replicas replicas,
         LateRowPolicy lateRows,
-        JoinColumns columns)
+        JoinColumns columns,
+        FilterPlan filters)
         implements Serializable {
 
     /**
-     * Creates settings whose columns have the Flink types that correspond to their column types.
+     * Creates settings without filters of facts, whose columns have the Flink types that correspond
+     * to their column types.
      */
     public JoinSettings(
             JoinSpec spec,
@@ -67,7 +71,8 @@ public record JoinSettings(
                 ttls,
                 replicas,
                 lateRows,
-                JoinColumns.of(spec));
+                JoinColumns.of(spec),
+                FilterPlan.NONE);
     }
 
     /** Returns these settings with other replicas. */
@@ -83,6 +88,7 @@ public record JoinSettings(
                 ttls,
                 others,
                 lateRows,
-                columns);
+                columns,
+                filters);
     }
 }

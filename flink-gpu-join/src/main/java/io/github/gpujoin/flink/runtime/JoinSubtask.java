@@ -9,6 +9,8 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.ring.AnnouncedCheckpoints;
+import io.github.gpujoin.flink.filter.DimensionKeys;
+import io.github.gpujoin.flink.filter.PublishedFilters;
 import io.github.gpujoin.flink.metrics.StageTimes.Stage;
 import io.github.gpujoin.flink.runtime.expiry.DimensionExpiry;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -36,6 +38,8 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     private BuildSide buildSide;
     private ProbePath probes;
     private BuildInput build;
+    private DimensionKeys dimensionKeys;
+    private PublishedFilters filters;
 
     JoinSubtask(SubtaskContext subtask) {
         this.subtask = subtask;
@@ -68,6 +72,8 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         probeSide =
                 new ProbeSideFactory<>(subtask, state, inputs, engine, emitter, output)
                         .create(unmatched);
+        dimensionKeys = new DimensionKeys(subtask.spec(), subtask.settings().filters());
+        filters = new PublishedFilters(subtask.settings().filters().join(), inputs.factSenders());
         buildSide = createBuildSide(unmatched);
         FactOrder order = FactOrder.of(subtask.settings());
         probes = order.open(subtask, state, probeSide, buildSide, output, engine.metrics());
@@ -85,6 +91,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                 unmatched,
                 dimensionExpiry(),
                 new ReplicaLimit(subtask.spec(), subtask.settings().replicas()),
+                dimensionKeys,
                 engine.counts(),
                 state.buildDivider(),
                 subtask::checkNotCancelled);
@@ -136,6 +143,8 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                 engine.counts(),
                 subtask.task(),
                 subtask.mailbox(),
+                dimensionKeys,
+                filters,
                 subtask::checkNotCancelled);
     }
 
@@ -205,6 +214,6 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         // The emitter holds addresses of the engine's memory, so it is closed before the engine.
         // The
         // engine may read slots of the inputs until it is closed.
-        IOUtils.closeAll(emitter, engine, probeSide, inputs, gpu);
+        IOUtils.closeAll(filters, emitter, engine, probeSide, inputs, gpu);
     }
 }

@@ -14,7 +14,9 @@ import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.record.ChunkSerializer;
 import java.io.IOException;
+import java.util.List;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
@@ -93,6 +95,11 @@ final class SubtaskInputs implements AutoCloseable {
     /** Number of channels of facts. */
     int factChannelCount() {
         return chunks.factSenders().size();
+    }
+
+    /** The result partition of each channel of facts. */
+    List<ResultPartitionID> factSenders() {
+        return chunks.factSenders();
     }
 
     /** Whether the rings of facts have room for more than what is in use. */

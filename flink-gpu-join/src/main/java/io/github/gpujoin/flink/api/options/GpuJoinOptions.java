@@ -110,6 +110,26 @@ public final class GpuJoinOptions {
                                     + " metric lateDimensionRows. Rows of a dimension with lateRows"
                                     + " go to that stream instead.");
 
+    /** The option {@code gpu-join.fact-filters}. */
+    public static final ConfigOption<Boolean> FACT_FILTERS =
+            ConfigOptions.key("gpu-join.fact-filters")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether the keys of complete dimensions filter the facts in sources and"
+                                    + " packers. A filter that keeps most facts is suspended and"
+                                    + " sampled again later.");
+
+    /** The option {@code gpu-join.fact-filter-max-bytes}. */
+    public static final ConfigOption<MemorySize> FACT_FILTER_MAX_BYTES =
+            ConfigOptions.key("gpu-join.fact-filter-max-bytes")
+                    .memoryType()
+                    .defaultValue(MemorySize.ofMebiBytes(4))
+                    .withDescription(
+                            "Heap that one dimension's filter of facts uses at most in each subtask. A"
+                                    + " dimension whose keys need more has no filter: one byte filters"
+                                    + " eight keys of a dense range, else at most two.");
+
     /** The option {@code gpu-join.replicate-max-bytes}. */
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =
             ConfigOptions.key("gpu-join.replicate-max-bytes")

@@ -19,9 +19,11 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
     private static final long serialVersionUID = 1L;
 
     private final ColumnarFormat format;
+    private final ColumnConditions conditions;
 
-    ColumnarBulkFormat(ColumnarFormat format) {
+    ColumnarBulkFormat(ColumnarFormat format, ColumnConditions conditions) {
         this.format = format;
+        this.conditions = conditions;
     }
 
     @Override
@@ -42,7 +44,7 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
     private Reader<Chunk> open(FileSourceSplit split, ColumnarPosition from) throws IOException {
         ColumnarSplit part =
                 new ColumnarSplit(split.path(), split.offset(), split.length(), split.fileSize());
-        return new ChunkBatches(format.open(part, from));
+        return new ChunkBatches(format.open(part, from, conditions));
     }
 
     @Override

@@ -42,4 +42,20 @@ public interface ColumnarFormat extends Serializable {
      *     the file
      */
     ColumnarReader open(ColumnarSplit split, ColumnarPosition from) throws IOException;
+
+    /**
+     * Opens a reader that may skip rows which have no results. This method ignores the conditions.
+     *
+     * @param split the part of a file
+     * @param from where to start
+     * @param conditions of the join that reads the rows; more of them may follow at any time
+     * @return the reader, which its caller closes. Its position counts skipped rows, too
+     * @throws IOException if the file cannot be read, or is not of this format; the message names
+     *     the file
+     */
+    default ColumnarReader open(
+            ColumnarSplit split, ColumnarPosition from, ColumnConditions conditions)
+            throws IOException {
+        return open(split, from);
+    }
 }

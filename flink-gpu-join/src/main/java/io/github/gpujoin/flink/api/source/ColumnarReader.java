@@ -27,4 +27,13 @@ public interface ColumnarReader extends Closeable {
      * @return the position
      */
     ColumnarPosition position();
+
+    /**
+     * Returns how many rows the reader has skipped because they fail a condition.
+     *
+     * @return the number of rows since the reader was opened
+     */
+    default long rowsSkipped() {
+        return 0;
+    }
 }

@@ -6,8 +6,10 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.time.Duration;
 import java.util.Objects;
+import org.apache.flink.annotation.Internal;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.connector.file.src.ContinuousEnumerationSettings;
 import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.connector.file.src.FileSource.FileSourceBuilder;
 import org.apache.flink.connector.file.src.enumerate.NonSplittingRecursiveEnumerator;
@@ -83,7 +85,8 @@ public final class ColumnarSource {
      */
     public FileSource<Chunk> build() {
         FileSourceBuilder<Chunk> source =
-                FileSource.forBulkFileFormat(new ColumnarBulkFormat(format), paths);
+                FileSource.forBulkFileFormat(
+                        new ColumnarBulkFormat(format, ColumnConditions.NONE), paths);
         if (interval != null) {
             // Flink 2.3's ContinuousFileSplitEnumerator drops all splits of a file but the first.
             return source.setFileEnumerator(NonSplittingRecursiveEnumerator::new)
@@ -109,6 +112,36 @@ public final class ColumnarSource {
         DataStreamSource<Chunk> stream =
                 env.fromSource(
                         build(),
+                        WatermarkStrategy.noWatermarks(),
+                        uid,
+                        ChunkTypeInfo.of(format.schema()));
+        stream.uid(uid);
+        return stream;
+    }
+
+    /**
+     * Adds the source to a job for one join, whose conditions its readers apply.
+     *
+     * @param env of the job
+     * @param uid of the source, and its name
+     * @param join identifies the join, which must be the only reader of the stream
+     * @return the stream of chunks
+     */
+    @Internal
+    public DataStreamSource<Chunk> toStream(
+            StreamExecutionEnvironment env, String uid, String join) {
+        ColumnarFileSource source =
+                new ColumnarFileSource(
+                        paths,
+                        interval == null && format.isSplittable()
+                                ? FileSplits::new
+                                : NonSplittingRecursiveEnumerator::new,
+                        format,
+                        interval == null ? null : new ContinuousEnumerationSettings(interval),
+                        join);
+        DataStreamSource<Chunk> stream =
+                env.fromSource(
+                        source,
                         WatermarkStrategy.noWatermarks(),
                         uid,
                         ChunkTypeInfo.of(format.schema()));

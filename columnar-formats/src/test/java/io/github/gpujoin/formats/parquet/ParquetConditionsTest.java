@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.parquet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.engine.ValueRanges;
+import io.github.gpujoin.core.filter.KeyFilterBuilder;
+import io.github.gpujoin.core.filter.LongCondition;
+import io.github.gpujoin.core.filter.RangeCondition;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
+import io.github.gpujoin.flink.api.source.ColumnCondition;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.LongStream;
+import org.apache.parquet.column.ParquetProperties.WriterVersion;
+import org.apache.parquet.conf.PlainParquetConfiguration;
+import org.apache.parquet.example.data.Group;
+import org.apache.parquet.example.data.simple.SimpleGroupFactory;
+import org.apache.parquet.hadoop.ParquetWriter;
+import org.apache.parquet.hadoop.example.ExampleParquetWriter;
+import org.apache.parquet.hadoop.metadata.CompressionCodecName;
+import org.apache.parquet.io.LocalOutputFile;
+import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.MessageTypeParser;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Compares what is read under conditions with what meets them among all rows. */
+class ParquetConditionsTest {
+
+    private static final int ROWS = 60_000;
+
+    private static final MessageType TYPE =
+            MessageTypeParser.parseMessageType(
+                    """
+                    message t {
+                      required int64 id;
+                      required int32 ascending;
+                      required int32 few;
+                      required int64 wide;
+                      optional int32 nulls;
+                      optional int64 never_null;
+                      optional binary text (STRING);
+                    }
+                    """);
+
+    private static final List<String> COLUMNS =
+            TYPE.getFields().stream().map(field -> field.getName()).toList();
+
+    @TempDir Path folder;
+    private Path file;
+
+    /** Small pages and row groups, with page index and, for one column, a Bloom filter. */
+    @BeforeEach
+    void write() throws IOException {
+        file = folder.resolve("t.parquet");
+        Random random = new Random(9);
+        SimpleGroupFactory rows = new SimpleGroupFactory(TYPE);
+        try (ParquetWriter<Group> writer =
+                ExampleParquetWriter.builder(new LocalOutputFile(file))
+                        .withType(TYPE)
+                        .withConf(new PlainParquetConfiguration())
+                        .withCompressionCodec(CompressionCodecName.SNAPPY)
+                        .withWriterVersion(WriterVersion.PARQUET_1_0)
+                        .withDictionaryEncoding(true)
+                        .withDictionaryEncoding("wide", false)
+                        .withBloomFilterEnabled("wide", true)
+                        .withRowGroupSize(400L << 10)
+                        .withPageSize(8 << 10)
+                        .withPageRowCountLimit(900)
+                        .build()) {
+            for (int i = 0; i < ROWS; i++) {
+                Group row =
+                        rows.newGroup()
+                                .append("id", (long) i)
+                                .append("ascending", i / 50)
+                                .append("few", random.nextInt(40))
+                                .append("wide", random.nextLong() | 1)
+                                .append("never_null", (long) random.nextInt(1_000));
+                if (i % 3 > 0) {
+                    row.append("nulls", random.nextInt(100));
+                }
+                if (i % 4 > 0) {
+                    row.append("text", "text " + random.nextInt(20));
+                }
+                writer.write(row);
+            }
+        }
+    }
+
+    private ColumnarSplit split() throws IOException {
+        long length = Files.size(file);
+        return new ColumnarSplit(
+                new org.apache.flink.core.fs.Path(file.toUri()), 0, length, length);
+    }
+
+    private static LongCondition between(long from, long to) {
+        return new RangeCondition(ValueRanges.between(from, to));
+    }
+
+    private static LongCondition keys(LongStream keys) {
+        KeyFilterBuilder builder = new KeyFilterBuilder(1 << 16);
+        keys.forEach(builder::add);
+        return builder.build().orElseThrow();
+    }
+
+    private static LongCondition condition(String column, Random random) {
+        return switch (column) {
+            case "id" -> between(random.nextInt(ROWS), random.nextInt(ROWS) + 5_000);
+            case "ascending" ->
+                    random.nextBoolean()
+                            ? between(random.nextInt(600), 600 + random.nextInt(600))
+                            : keys(LongStream.range(0, 400).map(i -> random.nextInt(1_200)));
+            case "few" ->
+                    random.nextBoolean()
+                            ? new RangeCondition(ValueRanges.in(3, 9, 27))
+                            : keys(LongStream.of(1, 2, 39));
+            case "wide" -> keys(random.longs(2_000).map(i -> i | 1));
+            case "nulls" -> between(random.nextInt(50), 50 + random.nextInt(50));
+            default -> keys(LongStream.range(0, 300).map(i -> random.nextInt(1_000)));
+        };
+    }
+
+    private List<ColumnCondition> conditions(Random random) {
+        List<String> columns =
+                new ArrayList<>(List.of("id", "ascending", "few", "wide", "nulls", "never_null"));
+        Collections.shuffle(columns, random);
+        return columns.subList(0, 1 + random.nextInt(3)).stream()
+                .map(column -> new ColumnCondition(column, condition(column, random)))
+                .toList();
+    }
+
+    /** Rows as lists of values; a null is the text "null". */
+    private static void add(Chunk chunk, List<List<Object>> rows) {
+        ChunkCursor cursor = new ChunkCursor(chunk.schema());
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            cursor.at(chunk, row);
+            List<Object> values = new ArrayList<>();
+            for (int i = 0; i < COLUMNS.size(); i++) {
+                if (cursor.isNull(i)) {
+                    values.add("null");
+                } else {
+                    values.add(
+                            COLUMNS.get(i).equals("text")
+                                    ? cursor.getString(i)
+                                    : cursor.getLong(i));
+                }
+            }
+            rows.add(values);
+        }
+    }
+
+    private List<List<Object>> readAll() throws IOException {
+        List<List<Object>> rows = new ArrayList<>();
+        try (ColumnarReader reader = format().open(split(), ColumnarPosition.START)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                add(chunk, rows);
+            }
+        }
+        return rows;
+    }
+
+    private ParquetFormat format() throws IOException {
+        return ParquetFormat.like(new org.apache.flink.core.fs.Path(file.toUri()));
+    }
+
+    private static List<List<Object>> meeting(
+            List<ColumnCondition> conditions, List<List<Object>> rows) {
+        return rows.stream()
+                .filter(
+                        row ->
+                                conditions.stream()
+                                        .allMatch(
+                                                c ->
+                                                        row.get(COLUMNS.indexOf(c.column()))
+                                                                        instanceof Long value
+                                                                && c.values().mayAccept(value)))
+                .toList();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"})
+    void shouldReadAllRowsThatMeetTheConditionsAlsoAfterRestores(long seed) throws Exception {
+        Random random = new Random(seed);
+        List<ColumnCondition> conditions = conditions(random);
+        List<List<Object>> read = new ArrayList<>();
+        ColumnarPosition position = ColumnarPosition.START;
+        long skipped = 0;
+        for (boolean ended = false; !ended; ) {
+            // Conditions become known while files are read, and are unknown again after a restore.
+            List<List<ColumnCondition>> known = new ArrayList<>(List.of(List.of()));
+            try (ColumnarReader reader =
+                    format().open(split(), position, () -> known.get(known.size() - 1))) {
+                known.add(conditions);
+                for (int left = 1 + random.nextInt(3); left > 0 && !ended; left--) {
+                    Chunk chunk = reader.read();
+                    if (chunk == null) {
+                        ended = true;
+                    } else {
+                        add(chunk, read);
+                        position = reader.position();
+                    }
+                }
+                skipped += reader.rowsSkipped();
+            }
+        }
+        assertThat(read).doesNotHaveDuplicates();
+        assertThat(meeting(conditions, read))
+                .as("seed=%s, conditions=%s", seed, conditions)
+                .isEqualTo(meeting(conditions, readAll()));
+        assertThat(skipped).isPositive();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "id, 30000, 30000",
+        "ascending, 100, 100",
+        "ascending, 5000, 6000",
+        "few, 50, 60",
+        "never_null, -5, -1",
+        "wide, 2, 2"
+    })
+    void shouldSkipPagesAndRowGroupsThatCannotMeetACondition(String column, long from, long to)
+            throws Exception {
+        List<ColumnCondition> conditions = List.of(new ColumnCondition(column, between(from, to)));
+        List<List<Object>> read = new ArrayList<>();
+        long rowsOfPages = 0;
+        try (ColumnarReader reader =
+                format().open(split(), ColumnarPosition.START, () -> conditions)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                add(chunk, read);
+            }
+            rowsOfPages = reader.rowsSkipped();
+        }
+        assertThat(meeting(conditions, read)).isEqualTo(meeting(conditions, readAll()));
+        assertThat(read.size()).isLessThan(ROWS / 3);
+        assertThat(rowsOfPages).isEqualTo(ROWS - read.size());
+    }
+
+    /** The oracle is independent of this project's reader and conditions. */
+    @Test
+    void shouldFindWhatDuckDbFinds() throws Exception {
+        List<ColumnCondition> conditions =
+                List.of(
+                        new ColumnCondition("ascending", between(300, 500)),
+                        new ColumnCondition("few", new RangeCondition(ValueRanges.in(1, 7, 30))),
+                        new ColumnCondition("nulls", between(10, 90)));
+        long sum = 0;
+        int count = 0;
+        try (ColumnarReader reader =
+                format().open(split(), ColumnarPosition.START, () -> conditions)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                List<List<Object>> rows = new ArrayList<>();
+                add(chunk, rows);
+                // The reader may leave the test of a condition to the join.
+                List<List<Object>> results = meeting(conditions, rows);
+                count += results.size();
+                sum += results.stream().mapToLong(row -> (Long) row.get(0)).sum();
+            }
+        }
+        assertThat(List.of((long) count, sum)).isEqualTo(expected());
+    }
+
+    private List<Long> expected() throws SQLException {
+        String query =
+                "SELECT count(*), sum(id)::BIGINT FROM '%s' WHERE ascending BETWEEN 300 AND 500 AND few IN (1, 7, 30) AND nulls BETWEEN 10 AND 90"
+                        .formatted(file);
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement();
+                var row = sql.executeQuery(query)) {
+            row.next();
+            return List.of(row.getLong(1), row.getLong(2));
+        }
+    }
+}

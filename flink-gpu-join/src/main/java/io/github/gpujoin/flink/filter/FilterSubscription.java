@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.filter;
+
+import io.github.gpujoin.core.filter.RowPruner;
+import io.github.gpujoin.core.filter.RowPruner.ColumnTest;
+import io.github.gpujoin.flink.api.source.ColumnCondition;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.jspecify.annotations.Nullable;
+
+/** Awaits the filters of a join in a task that sends it facts. For the task's thread. */
+public final class FilterSubscription {
+
+    private final FilterPlan plan;
+    private final List<ResultPartitionID> partitions;
+    private @Nullable RowPruner pruner;
+
+    public FilterSubscription(FilterPlan plan, Environment task) {
+        this.plan = plan;
+        this.partitions =
+                Arrays.stream(task.getAllWriters())
+                        .map(ResultPartitionWriter::getPartitionId)
+                        .toList();
+    }
+
+    private List<DimensionFilter> published() {
+        List<DimensionFilter> filters = PublishedFilters.find(plan.join(), partitions);
+        return filters == null ? List.of() : filters;
+    }
+
+    /**
+     * Announces all conditions to the source of the facts in this task.
+     *
+     * @param columns name of each packed column in the source
+     * @param metrics of the task's operator
+     * @return the announcement, which the caller withdraws
+     */
+    public SourceConditions announce(IntFunction<String> columns, MetricGroup metrics) {
+        SourceConditions announcement = SourceConditions.of(plan.join(), metrics);
+        if (!plan.isEmpty()) {
+            announcement.announce(new Conditions(columns));
+        }
+        return announcement;
+    }
+
+    /** Conditions of the user, and those of dimensions once they are published. Thread-safe. */
+    private final class Conditions implements Supplier<List<ColumnCondition>> {
+
+        private final IntFunction<String> columns;
+        private volatile @Nullable List<ColumnCondition> all;
+
+        Conditions(IntFunction<String> columns) {
+            this.columns = columns;
+        }
+
+        @Override
+        public List<ColumnCondition> get() {
+            if (all == null) {
+                List<DimensionFilter> filters = published();
+                if (filters.isEmpty()) {
+                    return plan.conditions();
+                }
+                List<ColumnCondition> known = new ArrayList<>(plan.conditions());
+                for (DimensionFilter filter : filters) {
+                    known.add(
+                            new ColumnCondition(columns.apply(filter.factColumn()), filter.keys()));
+                }
+                all = List.copyOf(known);
+            }
+            return all;
+        }
+    }
+
+    /**
+     * Returns the pruner of facts, once the join has published filters.
+     *
+     * @param maxKeptShare a filter that keeps more than this share of the rows is suspended
+     * @return null before, and if the dimensions have too many keys
+     */
+    public @Nullable RowPruner pruner(double maxKeptShare) {
+        if (pruner == null && !plan.dimensions().isEmpty()) {
+            List<DimensionFilter> filters = published();
+            if (!filters.isEmpty()) {
+                pruner =
+                        new RowPruner(
+                                filters.stream()
+                                        .map(f -> new ColumnTest(f.factColumn(), f.keys()))
+                                        .toList(),
+                                maxKeptShare);
+            }
+        }
+        return pruner;
+    }
+}
