@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.configuration.Configuration;
@@ -111,6 +112,21 @@ public final class TableFiles {
     }
 
     /**
+     * Returns columns of a table's file as a columnar source, if the format has one.
+     *
+     * @param schema a projection of the table
+     */
+    public Optional<ColumnarSource> source(TblTable table, ChunkSchema schema) {
+        if (format != FileFormat.PARQUET || hasDates(table, schema)) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                ColumnarSource.of(
+                        ParquetFormat.of(schema),
+                        new org.apache.flink.core.fs.Path(file(table).toUri())));
+    }
+
+    /**
      * Reads columns of a table's file, which must exist, as a bounded stream of chunks. A malformed
      * line fails the job.
      *
@@ -124,10 +140,9 @@ public final class TableFiles {
             int parallelism,
             String uid) {
         Path path = file(table);
-        if (format == FileFormat.PARQUET && !hasDates(table, schema)) {
-            return ColumnarSource.of(
-                            ParquetFormat.of(schema),
-                            new org.apache.flink.core.fs.Path(path.toUri()))
+        Optional<ColumnarSource> source = source(table, schema);
+        if (source.isPresent()) {
+            return source.get()
                     .toStream(env, uid)
                     .name(table.name())
                     .setParallelism(parallelism);

@@ -86,6 +86,11 @@ record ColumnFilter(Set<String> columns, Function<ChunkSchema, FilterFunction<Ro
 
     /** The predicate for the chunks of a stream. */
     FilterFunction<RowView> on(DataStream<Chunk> chunks) {
-        return bind.apply(((ChunkTypeInfo) chunks.getType()).schema());
+        return on(((ChunkTypeInfo) chunks.getType()).schema());
+    }
+
+    /** The predicate for chunks of a schema. */
+    FilterFunction<RowView> on(ChunkSchema schema) {
+        return bind.apply(schema);
     }
 }

@@ -55,9 +55,10 @@ public final class QueryRunner {
                     Progress.show(progressOut, query.label(), job, tables.expectedRows())) {
                 collected.forEachRemaining(rows::add);
             }
-            Long factRows =
+            Long counted =
                     job.getJobExecutionResult().get().getAccumulatorResult(RowCounter.FACT_ROWS);
             double seconds = (System.nanoTime() - startNs) / 1e9;
+            long factRows = (counted == null ? 0 : counted) + tables.unwatchedFacts();
             return QueryResult.of(query, rows, factRows, seconds);
         }
     }

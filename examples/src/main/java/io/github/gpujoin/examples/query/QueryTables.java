@@ -4,17 +4,21 @@ package io.github.gpujoin.examples.query;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -34,6 +38,7 @@ public final class QueryTables {
     private final @Nullable TableFiles files;
 
     private long expectedRows;
+    private long unwatchedFacts;
 
     /**
      * @param format of the files; null for {@code .tbl}
@@ -53,6 +58,26 @@ public final class QueryTables {
     /** Prefix of the uids of the query's operators. */
     String label() {
         return label;
+    }
+
+    /**
+     * Starts a star join of the table that the query's rate is counted in. Where its format has a
+     * columnar source, the join's conditions reach it, and nobody counts rows on their way.
+     */
+    StarJoin<RowView> star(TblTable table, String... columns) {
+        ChunkSchema schema = table.project(columns);
+        Optional<ColumnarSource> source =
+                files == null ? Optional.empty() : files.source(table, schema);
+        if (source.isEmpty()) {
+            return StarJoin.ofChunks(facts(table, columns));
+        }
+        unwatchedFacts += files.estimateRows(table);
+        return StarJoin.ofSource(env, source.get(), label + "-" + table.name());
+    }
+
+    /** Rows of facts that no counter sees. */
+    long unwatchedFacts() {
+        return unwatchedFacts;
     }
 
     /** The table that the query's rate is counted in. */

@@ -122,11 +122,11 @@ final class Star {
         }
         predicates.forEach(predicate -> factColumns.add(predicate.column()));
         dimensions.forEach(dimension -> factColumns.add(dimension.factKey()));
-        DataStream<Chunk> facts = tables.facts(factTable, factColumns.toArray(String[]::new));
-        StarJoin<RowView> star = StarJoin.ofChunks(facts).uid(tables.label());
+        String[] columns = factColumns.toArray(String[]::new);
+        StarJoin<RowView> star = tables.star(factTable, columns).uid(tables.label());
         predicates.forEach(star::where);
         if (!factFilter.columns().isEmpty()) {
-            star.where(factFilter.on(facts));
+            star.where(factFilter.on(factTable.project(columns)));
         }
         for (Dimension dimension : dimensions) {
             DataStream<Chunk> chunks = tables.dimension(dimension.table(), dimension.columns());
