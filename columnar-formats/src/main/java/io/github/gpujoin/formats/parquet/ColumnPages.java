@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.region.Memory;
@@ -52,6 +53,9 @@ final class ColumnPages {
 
     /** Whether the batch has the selected rows. */
     private boolean isSelected;
+
+    /** Whether a row of the selection's batch may be null; then {@link #defined} tells which. */
+    private boolean mayHaveNulls;
 
     /** Values of a loaded batch that were appended. */
     private int appended;
@@ -196,34 +200,77 @@ final class ColumnPages {
      * @param rows of the batch
      */
     void select(int[] selected, int count, int rows) throws IOException {
+        select(null, selected, count, rows);
+    }
+
+    /**
+     * Decodes some of the next rows, and keeps those of them whose integer meets a condition. A
+     * further call for the same batch tests a further condition on what is decoded.
+     *
+     * @param condition null to keep all
+     * @return number of rows that remain, at the front of {@code selected}
+     */
+    int select(@Nullable LongCondition condition, int[] selected, int count, int rows)
+            throws IOException {
+        if (isSelected && condition != null) {
+            return condition.select(longs, selected, 0, count, 0);
+        }
         isSelected = true;
+        mayHaveNulls = false;
         int next = 0;
+        int kept = 0;
         for (int done = 0; done < rows; ) {
             int some = Math.min(rows - done, startPage());
-            int end = next;
-            while (end < count && selected[end] < done + some) {
-                end++;
-            }
-            selectInPage(selected, next, end, done, some);
+            int end = done + some == rows ? count : firstFrom(done + some, selected, next, count);
+            kept = selectInPage(condition, selected, next, end, kept, done, some);
             next = end;
             left -= some;
             nextRow += some;
             done += some;
         }
+        return kept;
     }
 
-    private void selectInPage(int[] selected, int from, int end, int first, int count) {
+    /** Returns the index of the first selected row that is not before a row. */
+    private static int firstFrom(int row, int[] selected, int from, int end) {
+        int index = from;
+        while (index < end && selected[index] < row) {
+            index++;
+        }
+        return index;
+    }
+
+    private int selectInPage(
+            @Nullable LongCondition condition,
+            int[] selected,
+            int from,
+            int end,
+            int to,
+            int first,
+            int count) {
         ValueDecoder decoder = Objects.requireNonNull(values);
-        int valueCount = readDefined(first, count);
+        int valueCount = count;
+        if (levels != null && !levels.skipAll(1, count)) {
+            if (!mayHaveNulls) {
+                mayHaveNulls = true;
+                Arrays.fill(defined, 0, first, 1);
+            }
+            valueCount = readLevels(levels, first, count);
+        } else if (mayHaveNulls) {
+            Arrays.fill(defined, first, first + count, 1);
+        }
         if (valueCount < count) {
             selectAmongNulls(decoder, first, count, valueCount);
         } else if (from == end) {
             decoder.skip(count);
+        } else if (condition != null && decoder instanceof DictionaryDecoder codes) {
+            return codes.selectLongs(condition, longs, selected, from, end, to, first, count);
         } else if (isInteger()) {
             decoder.selectLongs(longs, selected, from, end, first, count);
         } else {
             decoder.selectBinaries(binaries, selected, from, end, first, count);
         }
+        return condition == null ? end : condition.select(longs, selected, from, end, to);
     }
 
     /** Decodes all values, and moves each to its row, the last one first. */
@@ -249,13 +296,11 @@ final class ColumnPages {
         }
     }
 
-    /** Returns the integers of the selected rows, by row number. */
-    long[] longs() {
-        return longs;
-    }
-
     /** Moves the selected rows that are not null to the front, and returns how many there are. */
     int dropNulls(int[] selected, int count) {
+        if (!mayHaveNulls) {
+            return count;
+        }
         int kept = 0;
         for (int i = 0; i < count; i++) {
             int row = selected[i];
@@ -287,7 +332,7 @@ final class ColumnPages {
 
     /** Adds the value of a selected row. */
     void appendSelected(ChunkBuilder builder, int row) {
-        if (defined[row] == 0) {
+        if (mayHaveNulls && defined[row] == 0) {
             builder.addNull();
         } else if (isInteger()) {
             builder.addInteger(column.type().widthBytes(), longs[row]);
@@ -330,6 +375,10 @@ final class ColumnPages {
             Arrays.fill(defined, from, from + count, 1);
             return count;
         }
+        return readLevels(levels, from, count);
+    }
+
+    private int readLevels(RunDecoder levels, int from, int count) {
         levels.read(defined, from, count);
         int sum = 0;
         for (int i = from; i < from + count; i++) {

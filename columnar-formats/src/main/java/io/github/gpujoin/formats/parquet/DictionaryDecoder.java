@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.region.Memory;
 import org.apache.parquet.io.ParquetDecodingException;
 import org.jspecify.annotations.Nullable;
@@ -9,13 +10,36 @@ import org.jspecify.annotations.Nullable;
 /** Decodes codes of a dictionary (Parquet's RLE_DICTIONARY). */
 final class DictionaryDecoder extends ValueDecoder {
 
-    /**
-     * The values of a column chunk's dictionary, of one of both kinds.
-     *
-     * @param longs integers or bits of floats
-     * @param binaries byte sequences
-     */
-    record Values(long @Nullable [] longs, @Nullable Binaries binaries, int size) {}
+    /** The values of a column chunk's dictionary. Not thread-safe. */
+    static final class Values {
+
+        /** Integers or bits of floats; null for byte sequences. */
+        private final long @Nullable [] longs;
+
+        private final @Nullable Binaries binaries;
+        private final int size;
+        private @Nullable LongCondition tested;
+
+        /** For each code, 1 if its value meets the tested condition, else 0. */
+        private byte[] passes = new byte[0];
+
+        Values(long @Nullable [] longs, @Nullable Binaries binaries, int size) {
+            this.longs = longs;
+            this.binaries = binaries;
+            this.size = size;
+        }
+
+        private byte[] passes(LongCondition condition) {
+            if (condition != tested) {
+                tested = condition;
+                passes = new byte[size];
+                for (int code = 0; code < size; code++) {
+                    passes[code] = (byte) (condition.mayAccept(longs[code]) ? 1 : 0);
+                }
+            }
+            return passes;
+        }
+    }
 
     private final RunDecoder codes;
     private final Values values;
@@ -71,6 +95,37 @@ final class DictionaryDecoder extends ValueDecoder {
         for (int i = from; i < end; i++) {
             into[rows[i]] = values.longs[batch[i]];
         }
+    }
+
+    /**
+     * Decodes some of the next integers, and keeps those that meet a condition, which is tested
+     * once for each value of the dictionary.
+     *
+     * @param to index in {@code rows} of the first row that remains
+     * @return index after the last row that remains
+     */
+    int selectLongs(
+            LongCondition condition,
+            long[] into,
+            int[] rows,
+            int from,
+            int end,
+            int to,
+            int first,
+            int count) {
+        selectCodes(rows, from, end, first, count);
+        byte[] passes = values.passes(condition);
+        int kept = to;
+        for (int i = from; i < end; i++) {
+            int code = batch[i];
+            batch[kept] = code;
+            rows[kept] = rows[i];
+            kept += passes[code];
+        }
+        for (int i = to; i < kept; i++) {
+            into[rows[i]] = values.longs[batch[i]];
+        }
+        return kept;
     }
 
     @Override

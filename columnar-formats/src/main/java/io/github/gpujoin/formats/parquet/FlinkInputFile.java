@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import java.io.BufferedInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import org.apache.flink.core.fs.FSDataInputStream;
@@ -23,18 +24,27 @@ record FlinkInputFile(Path path, long lengthBytes) implements InputFile {
         return new Stream(path.getFileSystem().open(path));
     }
 
+    /**
+     * A stream whose small reads are buffered: parquet-java reads headers and indexes byte by byte.
+     */
     private static final class Stream extends DelegatingSeekableInputStream {
 
-        private final FSDataInputStream in;
+        private static final int BUFFER_BYTES = 16 << 10;
 
-        Stream(FSDataInputStream in) {
+        private final Buffered in;
+
+        Stream(FSDataInputStream file) {
+            this(new Buffered(file));
+        }
+
+        private Stream(Buffered in) {
             super(in);
             this.in = in;
         }
 
         @Override
         public long getPos() throws IOException {
-            return in.getPos();
+            return in.position();
         }
 
         @Override
@@ -43,6 +53,32 @@ record FlinkInputFile(Path path, long lengthBytes) implements InputFile {
                 throw new EOFException("Position before the file: position=" + position);
             }
             in.seek(position);
+        }
+
+        /** Reads of the buffer's size or more go to the file. */
+        private static final class Buffered extends BufferedInputStream {
+
+            private final FSDataInputStream file;
+
+            Buffered(FSDataInputStream file) {
+                super(file, BUFFER_BYTES);
+                this.file = file;
+            }
+
+            long position() throws IOException {
+                return file.getPos() - (count - pos);
+            }
+
+            void seek(long position) throws IOException {
+                long ahead = position - position();
+                if (ahead >= -pos && ahead <= count - pos) {
+                    pos += (int) ahead;
+                    return;
+                }
+                pos = 0;
+                count = 0;
+                file.seek(position);
+            }
         }
     }
 }

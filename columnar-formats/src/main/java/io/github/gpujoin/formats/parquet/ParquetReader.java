@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.filter.RowPruner.ColumnTest;
 import io.github.gpujoin.core.layout.Chunk;
@@ -324,7 +325,8 @@ final class ParquetReader implements ColumnarReader {
         try {
             kept =
                     conditions.select(
-                            (column, some, count) -> select(column, some, count, rows).longs(),
+                            (column, condition, some, count) ->
+                                    select(column, condition, some, count, rows),
                             selected,
                             rows);
         } catch (UncheckedIOException e) {
@@ -338,7 +340,9 @@ final class ParquetReader implements ColumnarReader {
         rowsSkipped += rows - kept;
         for (int i = 0; i < columns.length && kept > 0; i++) {
             if (!columns[i].isSelected()) {
-                select(i, selected, kept, rows);
+                decoding = schema.column(i).name();
+                columns[i].seek(rowsRead);
+                columns[i].select(selected, kept, rows);
             }
             if (schema.column(i).isFixed()) {
                 int widthBytes = schema.column(i).type().widthBytes();
@@ -350,16 +354,15 @@ final class ParquetReader implements ColumnarReader {
         append(kept);
     }
 
-    /** Decodes selected rows of a column. */
-    private ColumnPages select(int column, int[] some, int count, int rows) {
+    /** Selects rows by a condition on a column, which is decoded for them. */
+    private int select(int column, LongCondition condition, int[] some, int count, int rows) {
         decoding = schema.column(column).name();
         try {
             columns[column].seek(rowsRead);
-            columns[column].select(some, count, rows);
+            return columns[column].select(condition, some, count, rows);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return columns[column];
     }
 
     /** Adds the selected rows, whose columns of fixed width are in the builder. */

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.filter.RangeCondition;
 import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
@@ -27,7 +28,13 @@ import org.jspecify.annotations.Nullable;
 final class RowGroups {
 
     private static final List<FilterLevel> LEVELS =
-            List.of(FilterLevel.STATISTICS, FilterLevel.DICTIONARY, FilterLevel.BLOOMFILTER);
+            List.of(FilterLevel.STATISTICS, FilterLevel.BLOOMFILTER);
+
+    /**
+     * Parquet-java collects a whole dictionary as objects. That pays for a range of values, which a
+     * dictionary may lack, and not for the keys of a dimension, of which it nearly always has one.
+     */
+    private static final List<FilterLevel> DICTIONARIES = List.of(FilterLevel.DICTIONARY);
 
     /**
      * What is read of a row group.
@@ -100,16 +107,29 @@ final class RowGroups {
             return new Part(file.readRowGroup(number()), all.getRanges());
         }
         FilterCompat.Filter filter = FilterCompat.get(predicate);
-        if (RowGroupFilter.filterRowGroups(LEVELS, filter, List.of(current()), file).isEmpty()) {
+        if (excludes(LEVELS, filter)) {
             return null;
         }
-        RowRanges ranges = hasPageIndex() ? rangesOf(filter) : all;
-        if (ranges.rowCount() == 0) {
+        FilterPredicate ranges =
+                ParquetConditions.predicate(
+                        conditions.stream()
+                                .filter(c -> c.values() instanceof RangeCondition)
+                                .toList(),
+                        types);
+        if (ranges != null && excludes(DICTIONARIES, FilterCompat.get(ranges))) {
             return null;
         }
-        return ranges.rowCount() == rowCount()
+        RowRanges rows = hasPageIndex() ? rangesOf(filter) : all;
+        if (rows.rowCount() == 0) {
+            return null;
+        }
+        return rows.rowCount() == rowCount()
                 ? new Part(file.readRowGroup(number()), all.getRanges())
-                : new Part(file.readFilteredRowGroup(number(), ranges), ranges.getRanges());
+                : new Part(file.readFilteredRowGroup(number(), rows), rows.getRanges());
+    }
+
+    private boolean excludes(List<FilterLevel> levels, FilterCompat.Filter filter) {
+        return RowGroupFilter.filterRowGroups(levels, filter, List.of(current()), file).isEmpty();
     }
 
     private boolean hasPageIndex() {

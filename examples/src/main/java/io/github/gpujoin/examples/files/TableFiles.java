@@ -142,10 +142,7 @@ public final class TableFiles {
         Path path = file(table);
         Optional<ColumnarSource> source = source(table, schema);
         if (source.isPresent()) {
-            return source.get()
-                    .toStream(env, uid)
-                    .name(table.name())
-                    .setParallelism(parallelism);
+            return source.get().toStream(env, uid).name(table.name()).setParallelism(parallelism);
         }
         RowType columns =
                 records.projected(

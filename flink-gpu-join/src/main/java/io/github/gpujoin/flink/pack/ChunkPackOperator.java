@@ -138,7 +138,9 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         int before = selection.size();
         int kept =
                 pruner.select(
-                        (column, rows, count) -> pruningKeys(column).read(chunk),
+                        (column, condition, rows, count) ->
+                                condition.select(
+                                        pruningKeys(column).read(chunk), rows, 0, count, 0),
                         selection.own(),
                         before);
         selection.truncate(kept);

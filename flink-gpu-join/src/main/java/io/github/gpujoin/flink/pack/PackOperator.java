@@ -134,8 +134,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return;
         }
         RowPruner pruner = pruner(1);
-        if (pruner != null
-                && pruner.select((column, rows, count) -> key(record, column), row, 1) == 0) {
+        if (pruner != null && isPruned(record, pruner)) {
             rowsPruned.inc();
             return;
         }
@@ -150,6 +149,15 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return null;
         }
         return pruner;
+    }
+
+    private boolean isPruned(T record, RowPruner pruner) {
+        return pruner.select(
+                        (column, condition, rows, count) ->
+                                condition.select(key(record, column), rows, 0, count, 0),
+                        row,
+                        1)
+                == 0;
     }
 
     private long[] key(T record, int column) {

@@ -118,7 +118,11 @@ final class RecordBatch {
             order = inOrder.clone();
             kept =
                     pruner.select(
-                            (column, selected, count) -> keys(batch, rows, column), order, rows);
+                            (column, condition, selected, count) ->
+                                    condition.select(
+                                            keys(batch, rows, column), selected, 0, count, 0),
+                            order,
+                            rows);
         }
         if (partitioner == null) {
             append(0, batch, order, 0, kept);

@@ -50,11 +50,11 @@ final class BitmapKeyFilter extends KeyFilter {
     }
 
     @Override
-    public int select(long[] keys, int[] rows, int count) {
+    public int select(long[] keys, int[] rows, int from, int end, int to) {
         long[] words = this.words;
         long base = this.base;
-        int kept = 0;
-        for (int i = 0; i < count; i++) {
+        int kept = to;
+        for (int i = from; i < end; i++) {
             int row = rows[i];
             long offset = keys[row] - base;
             long word = offset >>> WORD_SHIFT;

@@ -69,9 +69,9 @@ final class BloomKeyFilter extends KeyFilter {
     }
 
     @Override
-    public int select(long[] keys, int[] rows, int count) {
-        int kept = 0;
-        for (int i = 0; i < count; i++) {
+    public int select(long[] keys, int[] rows, int from, int end, int to) {
+        int kept = to;
+        for (int i = from; i < end; i++) {
             int row = rows[i];
             long hash = KeyHash.hash(keys[row]);
             long bits = bits(hash);

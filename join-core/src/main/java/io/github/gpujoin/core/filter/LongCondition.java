@@ -22,11 +22,12 @@ public interface LongCondition extends Serializable {
     boolean mayAcceptAny(long from, long to);
 
     /**
-     * Moves the rows that may have results to the front, in their order.
+     * Tests rows, and moves those that may have results together, in their order.
      *
      * @param values value of each row, by row number
-     * @param rows row numbers, of which the first {@code count} are tested and replaced
-     * @return number of rows that remain
+     * @param rows row numbers, of which {@code rows[from]} to {@code rows[end - 1]} are tested
+     * @param to index in {@code rows} of the first row that remains, at most {@code from}
+     * @return index after the last row that remains
      */
-    int select(long[] values, int[] rows, int count);
+    int select(long[] values, int[] rows, int from, int end, int to);
 }

@@ -23,12 +23,12 @@ public record RangeCondition(ValueRanges values) implements LongCondition {
     }
 
     @Override
-    public int select(long[] keys, int[] rows, int count) {
+    public int select(long[] keys, int[] rows, int from, int end, int to) {
         if (values.ranges().size() == 1) {
-            return selectWithin(values.ranges().get(0), keys, rows, count);
+            return selectWithin(values.ranges().get(0), keys, rows, from, end, to);
         }
-        int kept = 0;
-        for (int i = 0; i < count; i++) {
+        int kept = to;
+        for (int i = from; i < end; i++) {
             int row = rows[i];
             rows[kept] = row;
             kept += isWithin(keys[row]) ? 1 : 0;
@@ -46,15 +46,16 @@ public record RangeCondition(ValueRanges values) implements LongCondition {
         return false;
     }
 
-    private static int selectWithin(Range range, long[] keys, int[] rows, int count) {
-        long from = range.from();
-        long to = range.to();
-        int kept = 0;
-        for (int i = 0; i < count; i++) {
+    private static int selectWithin(
+            Range range, long[] keys, int[] rows, int from, int end, int to) {
+        long smallest = range.from();
+        long largest = range.to();
+        int kept = to;
+        for (int i = from; i < end; i++) {
             int row = rows[i];
             long value = keys[row];
             rows[kept] = row;
-            kept += from <= value && value <= to ? 1 : 0;
+            kept += smallest <= value && value <= largest ? 1 : 0;
         }
         return kept;
     }

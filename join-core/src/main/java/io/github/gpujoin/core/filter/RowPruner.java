@@ -24,12 +24,12 @@ public final class RowPruner {
     public interface Columns {
 
         /**
-         * Returns the values of a column, by row number. Only those of the given rows are defined.
+         * Tests rows, and moves those that may have results to the front, in their order.
          *
-         * @param rows row numbers, ascending
-         * @param count number of rows in {@code rows}
+         * @param rows row numbers, ascending, of which the first {@code count} are tested
+         * @return number of rows that remain
          */
-        long[] values(int column, int[] rows, int count);
+        int select(int column, LongCondition condition, int[] rows, int count);
     }
 
     /** Rows after which the use of a condition is decided again. */
@@ -100,8 +100,7 @@ public final class RowPruner {
             }
             int tested = kept;
             if (tested > 0) {
-                long[] values = columns.values(use.test.column(), rows, tested);
-                kept = use.test.condition().select(values, rows, tested);
+                kept = columns.select(use.test.column(), use.test.condition(), rows, tested);
             }
             use.testedRows += tested;
             use.keptRows += kept;

@@ -73,7 +73,7 @@ class KeyFilterTest {
         Arrays.setAll(values, i -> i % 3 == 0 ? known[random.nextInt(count)] : next.getAsLong());
         int[] rows = IntStream.range(0, values.length).filter(i -> i % 2 == 0).toArray();
         int[] expected = Arrays.stream(rows).filter(row -> filter.mayAccept(values[row])).toArray();
-        int kept = filter.select(values, rows, rows.length);
+        int kept = filter.select(values, rows, 0, rows.length, 0);
         assertThat(Arrays.copyOf(rows, kept)).isEqualTo(expected);
     }
 
@@ -110,7 +110,7 @@ class KeyFilterTest {
         KeyFilter filter = new KeyFilterBuilder(MAX_BYTES).build().orElseThrow();
         assertThat(filter.mayAccept(0)).isFalse();
         assertThat(filter.mayAcceptAny(Long.MIN_VALUE, Long.MAX_VALUE)).isFalse();
-        assertThat(filter.select(new long[] {0, 1}, new int[] {0, 1}, 2)).isZero();
+        assertThat(filter.select(new long[] {0, 1}, new int[] {0, 1}, 0, 2, 0)).isZero();
     }
 
     @Test

@@ -26,9 +26,9 @@ class RowPrunerTest {
         int[] rows = IntStream.range(0, ROWS).toArray();
         readColumns.clear();
         return pruner.select(
-                (column, some, count) -> {
+                (column, condition, some, count) -> {
                     readColumns.add(column);
-                    return values;
+                    return condition.select(values, some, 0, count, 0);
                 },
                 rows,
                 ROWS);
