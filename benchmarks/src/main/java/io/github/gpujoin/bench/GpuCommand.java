@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -57,7 +58,10 @@ final class GpuCommand implements Callable<Integer> {
             description = "Rows of the largest table, as a power of two; other sizes follow it.")
     private int log2Rows = MAX_LOG2_ROWS;
 
-    @Option(names = "--only", split = ",", description = "Names of groups; all by default.")
+    @Option(
+            names = "--only",
+            split = ",",
+            description = "Names of groups; all but ssb by default, which generates its files.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -65,6 +69,8 @@ final class GpuCommand implements Callable<Integer> {
             defaultValue = "${sys:gpujoin.native-bench:-gpu_bench}",
             description = "Program with the measurements that need no JVM.")
     private Path nativeProgram;
+
+    @Mixin private SsbOptions ssb;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private @Nullable Path json;
@@ -85,7 +91,14 @@ final class GpuCommand implements Callable<Integer> {
             String gpu = deviceName(options.device());
             NativeBench nativeBench = new NativeBench(nativeProgram, progress);
             figures.addAll(GpuBenches.ceilings(nativeBench));
-            GpuRun run = new GpuRun(options, nativeBench, Ceilings.of(figures), log2Rows, progress);
+            GpuRun run =
+                    new GpuRun(
+                            options,
+                            nativeBench,
+                            Ceilings.of(figures),
+                            log2Rows,
+                            ssb.data(),
+                            progress);
             GpuBenches.run(run, only, figures::addAll);
             GpuReport report =
                     new GpuReport(

@@ -5,6 +5,7 @@ package io.github.gpujoin.bench;
 import io.github.gpujoin.benchmarks.join.Observations;
 import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.ssb.SsbContenders;
+import io.github.gpujoin.benchmarks.ssb.SsbData;
 import io.github.gpujoin.benchmarks.ssb.SsbFigure;
 import io.github.gpujoin.benchmarks.ssb.SsbFiles;
 import io.github.gpujoin.benchmarks.ssb.SsbRun;
@@ -66,22 +67,22 @@ final class SsbCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         check();
-        SsbFiles files = options.files();
-        List<Query> queries = options.queries();
+        SsbData data = options.data();
+        SsbFiles files = data.files();
         out = spec.commandLine().getOut();
         Consumer<String> progress =
                 line -> {
                     spec.commandLine().getErr().println(line);
                     spec.commandLine().getErr().flush();
                 };
-        options.make(files, progress);
+        data.make(progress);
         Observations observations = new Observations(Bench.typed(spec), out);
         List<SsbFigure> figures = new ArrayList<>();
         try (JobCluster cluster = JobCluster.open(threads, new Configuration());
                 SsbContenders opened =
                         new SsbContenders(contenders, cluster, threads, files, this::print);
-                SsbRun run = new SsbRun(opened, files, queries.get(0), progress)) {
-            for (Query query : queries) {
+                SsbRun run = new SsbRun(opened, files, data.queries().get(0), progress)) {
+            for (Query query : data.queries()) {
                 List<SsbFigure> measured = run.run(query, rounds, progress);
                 measured.forEach(figure -> add(observations, files, figure));
                 figures.addAll(measured);

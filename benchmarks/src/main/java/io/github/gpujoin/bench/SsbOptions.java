@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.bench;
 
+import io.github.gpujoin.benchmarks.ssb.SsbData;
 import io.github.gpujoin.benchmarks.ssb.SsbFiles;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.query.Queries;
 import io.github.gpujoin.examples.query.Query;
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -41,7 +40,7 @@ final class SsbOptions {
             description =
                     "Directory of the SSB files; data/ssb-sfSF by default. Missing files are"
                             + " generated, in DIR only with --scale-factor.")
-    private @Nullable Path data;
+    private @Nullable Path directory;
 
     @Option(
             names = "--query",
@@ -50,11 +49,15 @@ final class SsbOptions {
     private List<String> queries = new ArrayList<>();
 
     /**
-     * Returns the queries.
+     * Returns the data of a run, whose files may not exist yet.
      *
-     * @throws ParameterException if one is unknown
+     * @throws ParameterException if an option is wrong
      */
-    List<Query> queries() {
+    SsbData data() {
+        return new SsbData(files(), size().doubleValue(), queries());
+    }
+
+    private List<Query> queries() {
         List<Query> all = Queries.of(Benchmark.SSB);
         List<String> known = all.stream().map(Query::name).toList();
         for (String name : queries) {
@@ -67,12 +70,7 @@ final class SsbOptions {
                 .toList();
     }
 
-    /**
-     * Returns the files, which may be missing yet.
-     *
-     * @throws ParameterException if an option is wrong
-     */
-    SsbFiles files() {
+    private SsbFiles files() {
         List<String> known = SsbFiles.formatNames();
         require(
                 known.contains(format),
@@ -81,8 +79,8 @@ final class SsbOptions {
                 size().signum() > 0,
                 "Invalid --scale-factor: %s. Use a number above 0.".formatted(size()));
         String name = "ssb-sf" + size().stripTrailingZeros().toPlainString();
-        SsbFiles files = SsbFiles.of(data == null ? Path.of("data", name) : data, format);
-        if (data != null && scaleFactor == null) {
+        SsbFiles files = SsbFiles.of(directory == null ? Path.of("data", name) : directory, format);
+        if (directory != null && scaleFactor == null) {
             files.missing().stream()
                     .findFirst()
                     .ifPresent(
@@ -93,11 +91,6 @@ final class SsbOptions {
                                                     .formatted(files.file(table))));
         }
         return files;
-    }
-
-    /** Creates the files that are missing. */
-    void make(SsbFiles files, Consumer<String> progress) throws IOException {
-        files.make(size().doubleValue(), progress);
     }
 
     private BigDecimal size() {

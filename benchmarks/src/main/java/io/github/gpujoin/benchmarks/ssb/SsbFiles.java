@@ -7,6 +7,7 @@ import io.github.gpujoin.examples.data.DataFiles;
 import io.github.gpujoin.examples.data.SsbTables;
 import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -60,6 +61,13 @@ public record SsbFiles(Path directory, @Nullable FileFormat format) {
     /** Returns the tables whose file is missing. */
     public List<TblTable> missing() {
         return SsbTables.ALL.stream().filter(table -> !Files.isRegularFile(file(table))).toList();
+    }
+
+    /** Returns an estimate of the rows of a table, exact for Parquet. Its file must exist. */
+    public long estimateRows(TblTable table) {
+        return format == null
+                ? RowCounter.estimate(file(table))
+                : new TableFiles(directory, format).estimateRows(table);
     }
 
     /**
