@@ -42,7 +42,8 @@ import picocli.CommandLine.Spec;
             "A figure is the median of five rounds. A share is that of the bound, which follows"
                     + " from the bytes that the work must move and the measured ceiling.",
             "For a machine without JDK or network: bin/bench gpu --bundle FILE packs everything"
-                    + " into one archive, with a script 'bench' to run there."
+                    + " into one archive, with a script 'bench' to run there; --with-ssb adds what"
+                    + " the group ssb needs."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
@@ -97,7 +98,7 @@ final class GpuCommand implements Callable<Integer> {
                             nativeBench,
                             Ceilings.of(figures),
                             log2Rows,
-                            ssb.data(),
+                            ssb::data,
                             progress);
             GpuBenches.run(run, only, figures::addAll);
             GpuReport report =
@@ -154,6 +155,9 @@ final class GpuCommand implements Callable<Integer> {
                             + MAX_LOG2_ROWS
                             + ": --log2-rows="
                             + log2Rows);
+        }
+        if (only.contains(GpuBenches.SSB)) {
+            ssb.data();
         }
         Set<String> unknown = new HashSet<>(only);
         unknown.removeAll(GpuBenches.names());

@@ -19,14 +19,12 @@ import org.apache.flink.configuration.Configuration;
  */
 final class SsbBench implements GpuBench {
 
-    static final String GROUP = "ssb";
-
     private static final List<String> CONTENDERS = List.of("ours-gpu", "ours-cpu", "duckdb");
 
     @Override
     public List<Figure> run(GpuRun run) throws Exception {
         int threads = Runtime.getRuntime().availableProcessors();
-        SsbData data = run.ssb();
+        SsbData data = run.ssb().get();
         data.make(run.progress());
         List<Figure> figures = new ArrayList<>();
         try (JobCluster cluster = JobCluster.open(threads, new Configuration());
@@ -56,7 +54,7 @@ final class SsbBench implements GpuBench {
                         "seconds", "%.4g".formatted(figure.seconds()),
                         "startup_seconds", "%.4g".formatted(figure.startupSeconds()));
         List<Double> rates = figure.rates().stream().map(rate -> rate / 1e6).toList();
-        return Figure.of(GROUP, parameters, "Mrows/s", rates)
+        return Figure.of(GpuBenches.SSB, parameters, "Mrows/s", rates)
                 .checked(figure.isRight(), figure.factRows(), null);
     }
 }
