@@ -7,6 +7,7 @@ import io.github.gpujoin.benchmarks.ssb.SsbFiles;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.query.Queries;
 import io.github.gpujoin.examples.query.Query;
+import io.github.gpujoin.examples.tbl.TblTable;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -80,16 +81,11 @@ final class SsbOptions {
                 "Invalid --scale-factor: %s. Use a number above 0.".formatted(size()));
         String name = "ssb-sf" + size().stripTrailingZeros().toPlainString();
         SsbFiles files = SsbFiles.of(directory == null ? Path.of("data", name) : directory, format);
-        if (directory != null && scaleFactor == null) {
-            files.missing().stream()
-                    .findFirst()
-                    .ifPresent(
-                            table ->
-                                    require(
-                                            false,
-                                            "Table file missing: %s. Add the file, or set --scale-factor."
-                                                    .formatted(files.file(table))));
-        }
+        List<TblTable> missing = files.missing();
+        require(
+                missing.isEmpty() || directory == null || scaleFactor != null,
+                "Table files missing: directory=%s, tables=%s. Add the files, or set --scale-factor."
+                        .formatted(directory, missing.stream().map(TblTable::name).toList()));
         return files;
     }
 

@@ -213,7 +213,7 @@ class BenchITCase {
         "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
         "heavy-key --rows 0, Rows are not within 1 and 1000000",
         "ssb --format orc --scale-factor 0.001, Unknown --format: orc. Use one of [tbl; csv;",
-        "ssb --data nowhere, Table file missing: ",
+        "ssb --data nowhere, Table files missing: directory=nowhere; tables=[date;",
         "ssb --scale-factor 0, Invalid --scale-factor: 0. Use a number above 0.",
         "ssb --query 5.1, Unknown --query: 5.1. Use some of [1.1;",
         "ssb --contender oracle, Unknown --contender: oracle. Use some of [ours;",
