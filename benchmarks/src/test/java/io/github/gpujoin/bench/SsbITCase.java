@@ -46,7 +46,7 @@ class SsbITCase {
 
     /** One query of each flight. */
     @ParameterizedTest
-    @CsvSource({"parquet, 1.3;3.2;4.1", "tbl, 2.1", "csv, 1.1", "avro, 1.2"})
+    @CsvSource({"parquet, 2.1;4.1", "tbl, 3.2", "csv, 1.1", "avro, 1.2"})
     void shouldAnswerQueriesAlikeWithEveryContender(String format, String queries) {
         bench(
                 "ssb",
@@ -70,16 +70,17 @@ class SsbITCase {
                 "ssb",
                 "--scale-factor=0.01",
                 "--data=" + dir.resolve("data"),
+                "--query=1.1,4.3",
                 "--contender=ours,duckdb",
                 "--rounds=2",
                 "--json=" + json);
-        assertThat(results()).hasSize(26).allMatch(result -> result.group(4).equals("right"));
+        assertThat(results()).hasSize(4).allMatch(result -> result.group(4).equals("right"));
         assertThat(out.toString())
-                .contains("RESULT ssb-total format=parquet contender=ours queries=13 seconds=")
-                .containsPattern("contender=duckdb queries=13 .* times_duckdb=1 ");
+                .contains("RESULT ssb-total format=parquet contender=ours queries=2 seconds=")
+                .containsPattern("contender=duckdb queries=2 .* times_duckdb=1 ");
         JsonNode observations = new ObjectMapper().readTree(json.toFile()).at("/observations");
-        assertThat(observations).hasSize(28);
-        assertThat(observations.at("/27/name").asText()).isEqualTo("ssb-total");
+        assertThat(observations).hasSize(6);
+        assertThat(observations.at("/5/name").asText()).isEqualTo("ssb-total");
     }
 
     @Test
