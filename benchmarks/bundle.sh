@@ -4,14 +4,26 @@
 # Packs a Java runtime, the class path of the benchmarks and the native ones into one archive, for a machine with a
 # GPU that has no JDK and no network. Unpacked there, "bench gpu" is "bin/bench gpu".
 #
-#   bundle.sh FILE.tar.xz CLASS_PATH NATIVE_PROGRAM JVM_OPENS...
+#   bundle.sh [--with-ssb] FILE.tar.xz CLASS_PATH NATIVE_PROGRAM JVM_OPENS...
+#
+# --with-ssb adds what "bench gpu --only ssb" needs: DuckDB and file formats.
 set -euo pipefail
+with_ssb=
+if [[ $1 == --with-ssb ]]; then
+  with_ssb=1
+  shift
+fi
 file=$(readlink -f "$1") class_path=$2 native=$3
 shift 3
 
-# What "bench gpu" never loads: peers, SQL, files, other state backends, microbenchmarks.
+# What "bench gpu" never loads: peers in Flink SQL, microbenchmarks, what draws charts.
 # Flink tasks load classes of flink-shaded-zookeeper.
-readonly SKIPPED='duckdb|rocksdb|flink-table|flink-cep|connector-files|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|/tpch|fastcsv|test-utils|xchart|batik|xmlgraphics|echarts|parquet|avro|/guava/|javassist|disni'
+readonly NEVER='flink-table-planner|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
+# What "bench gpu --only ssb" alone loads; of RocksDB its classes, without the native library.
+readonly FOR_SSB='duckdb|rocksdb|flink-table|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
+SKIPPED=$NEVER
+[[ -n $with_ssb ]] || SKIPPED+="|$FOR_SSB"
+readonly SKIPPED
 # java.desktop is for java.beans, which the logging library asks for.
 readonly MODULES=java.base,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.rmi
 readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
@@ -52,7 +64,7 @@ for entry in "${entries[@]}"; do
   # Native libraries of other platforms, and those that nothing here asks for: of JCuda only the driver is.
   find "$unpacked" -type f \( -name '*.dll' -o -name '*.dylib' -o -name '*.jnilib' -o -name '*.a' \
     -o -name '*.so*' ! -path '*x86_64*' ! -path '*amd64*' -o -iname '*nvptxcompiler*' -o -name 'libJCudaRuntime*' \
-    -o -name 'libJNvrtc*' -o -name '*quiche*' \) -delete
+    -o -name 'libJNvrtc*' -o -name '*quiche*' -o -name '*.so_windows*' \) -delete
   store "$unpacked" "$work/lib/$number-$(basename "$entry" .jar).jar"
   rm -r "$unpacked"
 done

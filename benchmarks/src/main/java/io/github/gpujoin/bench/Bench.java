@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
             TransportCommand.class,
             HybridCommand.class,
             EncodingCommand.class,
+            SsbCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -41,7 +42,8 @@ import picocli.CommandLine.Spec;
             "A figure is the median of five rounds. A share is that of the bound, which follows"
                     + " from the bytes that the work must move and the measured ceiling.",
             "For a machine without JDK or network: bin/bench gpu --bundle FILE packs everything"
-                    + " into one archive, with a script 'bench' to run there."
+                    + " into one archive, with a script 'bench' to run there; --with-ssb adds what"
+                    + " the group ssb needs."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
@@ -57,7 +59,10 @@ final class GpuCommand implements Callable<Integer> {
             description = "Rows of the largest table, as a power of two; other sizes follow it.")
     private int log2Rows = MAX_LOG2_ROWS;
 
-    @Option(names = "--only", split = ",", description = "Names of groups; all by default.")
+    @Option(
+            names = "--only",
+            split = ",",
+            description = "Names of groups; all but ssb by default, which generates its files.")
     private List<String> only = new ArrayList<>();
 
     @Option(
@@ -65,6 +70,8 @@ final class GpuCommand implements Callable<Integer> {
             defaultValue = "${sys:gpujoin.native-bench:-gpu_bench}",
             description = "Program with the measurements that need no JVM.")
     private Path nativeProgram;
+
+    @Mixin private SsbOptions ssb;
 
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private @Nullable Path json;
@@ -85,7 +92,14 @@ final class GpuCommand implements Callable<Integer> {
             String gpu = deviceName(options.device());
             NativeBench nativeBench = new NativeBench(nativeProgram, progress);
             figures.addAll(GpuBenches.ceilings(nativeBench));
-            GpuRun run = new GpuRun(options, nativeBench, Ceilings.of(figures), log2Rows, progress);
+            GpuRun run =
+                    new GpuRun(
+                            options,
+                            nativeBench,
+                            Ceilings.of(figures),
+                            log2Rows,
+                            ssb::data,
+                            progress);
             GpuBenches.run(run, only, figures::addAll);
             GpuReport report =
                     new GpuReport(
@@ -141,6 +155,9 @@ final class GpuCommand implements Callable<Integer> {
                             + MAX_LOG2_ROWS
                             + ": --log2-rows="
                             + log2Rows);
+        }
+        if (only.contains(GpuBenches.SSB)) {
+            ssb.data();
         }
         Set<String> unknown = new HashSet<>(only);
         unknown.removeAll(GpuBenches.names());

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.gpu;
 
+import io.github.gpujoin.benchmarks.ssb.SsbData;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /**
  * Settings that all cases of a GPU benchmark run share.
@@ -13,6 +15,7 @@ import java.util.function.Consumer;
  * @param ceilings of the machine, measured before the cases
  * @param log2Rows binary logarithm of the rows of the largest table of the resident joins, 29 on
  *     the full-sized machine; all other sizes scale with it
+ * @param ssb returns the files and queries of the star schema benchmark; only its group asks
  * @param progress receives a line about each case that starts
  */
 public record GpuRun(
@@ -20,6 +23,7 @@ public record GpuRun(
         NativeBench nativeBench,
         Ceilings ceilings,
         int log2Rows,
+        Supplier<SsbData> ssb,
         Consumer<String> progress) {
 
     /**

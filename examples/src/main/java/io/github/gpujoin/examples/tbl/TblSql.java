@@ -5,7 +5,7 @@ package io.github.gpujoin.examples.tbl;
 import java.nio.file.Path;
 import java.util.stream.Collectors;
 
-/** Writes DuckDB queries of {@code .tbl} files. Tests compare the results of jobs with DuckDB's. */
+/** Writes DuckDB queries of files, whose results those of jobs are compared with. */
 public final class TblSql {
 
     private TblSql() {}
@@ -19,19 +19,34 @@ public final class TblSql {
     public static String select(TblTable table, Path directory, boolean trailingBar) {
         String values =
                 table.columns().stream().map(TblSql::value).collect(Collectors.joining(", "));
-        String fields =
-                table.columns().stream()
-                        .map(column -> "'" + column.name() + "': '" + type(column) + "'")
-                        .collect(Collectors.joining(", "));
         return "select "
                 + values
                 + " from read_csv('"
-                + directory.resolve(table.fileName()).toString().replace("'", "''")
+                + escaped(directory.resolve(table.fileName()))
                 + "', delim = '|', header = false, auto_detect = false, quote = '', escape = '',"
                 + " columns = {"
-                + fields
+                + fields(table)
                 + (trailingBar ? ", 'bar': 'varchar'" : "")
                 + "})";
+    }
+
+    /** Returns a query of all rows and columns of a CSV file whose first line has the names. */
+    public static String selectCsv(TblTable table, Path file) {
+        return "select * from read_csv('"
+                + escaped(file)
+                + "', header = true, auto_detect = false, columns = {"
+                + fields(table)
+                + "})";
+    }
+
+    private static String escaped(Path file) {
+        return file.toString().replace("'", "''");
+    }
+
+    private static String fields(TblTable table) {
+        return table.columns().stream()
+                .map(column -> "'" + column.name() + "': '" + type(column) + "'")
+                .collect(Collectors.joining(", "));
     }
 
     private static String type(TblColumn column) {
