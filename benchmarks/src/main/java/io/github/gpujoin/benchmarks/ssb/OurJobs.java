@@ -15,13 +15,9 @@ import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.PipelineOptions;
-import org.jspecify.annotations.Nullable;
 
 /** The streaming jobs of {@code bin/star-etl}. */
 final class OurJobs implements SsbContender {
-
-    /** Whether keys of dimensions filter facts. */
-    private static final String FACT_FILTERS = "gpu-join.fact-filters";
 
     private final String name;
     private final JobCluster cluster;
@@ -45,20 +41,13 @@ final class OurJobs implements SsbContender {
     /** Creates the jobs with the default engine, in which dimensions do not filter facts. */
     static OurJobs withoutFilters(String name, JobCluster cluster) {
         Configuration options = new Configuration();
-        options.setString(FACT_FILTERS, "false");
+        options.set(GpuJoinOptions.FACT_FILTERS, false);
         return new OurJobs(name, cluster, options);
     }
 
     @Override
     public String name() {
         return name;
-    }
-
-    @Override
-    public @Nullable String obstacle(SsbFiles files) {
-        return options.containsKey(FACT_FILTERS) && !GpuJoinOptions.isKnown(FACT_FILTERS)
-                ? "the join has no option " + FACT_FILTERS
-                : null;
     }
 
     @Override
