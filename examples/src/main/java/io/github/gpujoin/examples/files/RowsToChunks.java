@@ -8,7 +8,6 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.examples.tbl.TblColumn;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.math.BigDecimal;
 import java.time.LocalDate;
@@ -32,6 +31,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
         implements OneInputStreamOperator<RowData, Chunk> {
 
     private static final long serialVersionUID = 1L;
+    private static final int CHUNK_BYTES = 256 << 10;
 
     private final ChunkSchema schema;
     private final TblColumn[] columns;
@@ -72,7 +72,7 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
     @Override
     public void open() throws Exception {
         super.open();
-        builder = new ChunkBuilder(schema, TblFormat.DEFAULT_CHUNK_BYTES);
+        builder = new ChunkBuilder(schema, CHUNK_BYTES);
         getters = new RowData.FieldGetter[positions.length];
         for (int i = 0; i < getters.length; i++) {
             getters[i] = RowData.createFieldGetter(types[i], positions[i]);
@@ -133,10 +133,9 @@ final class RowsToChunks extends AbstractStreamOperator<Chunk>
                 yield amount.movePointRight(TableColumns.SCALE).longValueExact();
             }
             case DATE ->
-                    TableColumns.number(
-                            types[i].is(LogicalTypeRoot.DATE)
-                                    ? LocalDate.ofEpochDay((Integer) value)
-                                    : LocalDate.parse(value.toString()));
+                    types[i].is(LogicalTypeRoot.DATE)
+                            ? (Integer) value
+                            : LocalDate.parse(value.toString()).toEpochDay();
             default -> isText ? Long.parseLong(value.toString()) : ((Number) value).longValue();
         };
     }

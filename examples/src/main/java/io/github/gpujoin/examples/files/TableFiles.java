@@ -6,11 +6,13 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.examples.tbl.TblType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarFormat;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.parquet.ParquetFormat;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,9 +21,6 @@ import java.util.List;
 import java.util.Locale;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.BulkWriter;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.connector.file.src.FileSourceSplit;
-import org.apache.flink.connector.file.src.reader.BulkFormat;
 import org.apache.flink.core.fs.local.LocalDataOutputStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -84,30 +83,20 @@ public final class TableFiles {
 
     private static void copy(TblTable table, Path tbl, BulkWriter<RowData> to) throws IOException {
         long bytes = Files.size(tbl);
-        FileSourceSplit all =
-                new FileSourceSplit(
-                        "all", new org.apache.flink.core.fs.Path(tbl.toUri()), 0, bytes, 0, bytes);
+        ColumnarSplit all = new ColumnarSplit(flinkPath(tbl), 0, bytes, bytes);
         ChunkRows rows = new ChunkRows(table);
-        try (BulkFormat.Reader<Chunk> reader =
-                new TblFormat(table, table.projectAll()).createReader(new Configuration(), all)) {
-            BulkFormat.RecordIterator<Chunk> batch;
-            while ((batch = reader.readBatch()) != null) {
-                Chunk chunk = batch.next().getRecord();
+        try (ColumnarReader reader =
+                table.format(table.projectAll()).open(all, ColumnarPosition.START)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
                 for (int row = 0; row < chunk.rowCount(); row++) {
                     to.addElement(rows.row(chunk, row));
                 }
-                batch.releaseBatch();
             }
         }
     }
 
-    /** Whether a column is a date, which tables count in another way than files do. */
-    private static boolean hasDates(TblTable table, ChunkSchema schema) {
-        return table.columns().stream()
-                .anyMatch(
-                        column ->
-                                column.type() == TblType.DATE
-                                        && schema.indexOf(column.name()) >= 0);
+    private static org.apache.flink.core.fs.Path flinkPath(Path path) {
+        return new org.apache.flink.core.fs.Path(path.toUri());
     }
 
     /**
@@ -124,10 +113,10 @@ public final class TableFiles {
             int parallelism,
             String uid) {
         Path path = file(table);
-        if (format == FileFormat.PARQUET && !hasDates(table, schema)) {
-            return ColumnarSource.of(
-                            ParquetFormat.of(schema),
-                            new org.apache.flink.core.fs.Path(path.toUri()))
+        if (format != FileFormat.AVRO) {
+            ColumnarFormat columnar =
+                    format == FileFormat.CSV ? table.csvFormat(schema) : ParquetFormat.of(schema);
+            return ColumnarSource.of(columnar, flinkPath(path))
                     .toStream(env, uid)
                     .name(table.name())
                     .setParallelism(parallelism);

@@ -7,16 +7,13 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
 import io.github.gpujoin.examples.run.RowCounter;
-import io.github.gpujoin.examples.tbl.TblFormat;
-import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
@@ -104,14 +101,11 @@ public final class QueryTables {
 
     private DataStream<Chunk> readTbl(
             TblTable table, ChunkSchema schema, int parallelism, String uid) {
-        FileSource<Chunk> source =
-                FileSource.forBulkFileFormat(
-                                new TblFormat(table, schema),
-                                new org.apache.flink.core.fs.Path(file(table).toUri()))
-                        .setFileEnumerator(TblSplits::new)
-                        .build();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
-                .uid(uid)
+        return ColumnarSource.of(
+                        table.format(schema),
+                        new org.apache.flink.core.fs.Path(file(table).toUri()))
+                .toStream(env, uid)
+                .name(table.name())
                 .setParallelism(parallelism);
     }
 }

@@ -10,24 +10,22 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.tbl.TblColumn;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.StateBackendOptions;
-import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
@@ -116,6 +114,104 @@ class RandomStarITCase {
         assertThat(sorted(actual))
                 .as("%s %s", star.groupSql(groupBy, factor), settings)
                 .isEqualTo(sorted(expected));
+    }
+
+    private static List<String> text(Row row) {
+        return IntStream.range(0, row.getArity()).mapToObj(i -> "" + row.getField(i)).toList();
+    }
+
+    private List<List<String>> answer(RandomStar star, String sql) throws Exception {
+        try (DuckDb duckDb = new DuckDb()) {
+            for (TblTable table : star.tables()) {
+                duckDb.load(table, directory, star.trailingBar());
+            }
+            return duckDb.query(sql);
+        }
+    }
+
+    private static Configuration settings(Random random) {
+        Configuration settings = new Configuration();
+        settings.set(CoreOptions.DEFAULT_PARALLELISM, 1 << random.nextInt(3));
+        settings.set(PipelineOptions.MAX_PARALLELISM, random.nextBoolean() ? 128 : 5);
+        settings.set(
+                StateBackendOptions.STATE_BACKEND, random.nextBoolean() ? "hashmap" : "rocksdb");
+        settings.set(
+                GpuJoinOptions.ENGINE,
+                random.nextInt(4) == 0
+                        ? GpuJoinOptions.Engine.REFERENCE
+                        : GpuJoinOptions.Engine.CPU);
+        // One byte makes chunks of one row.
+        settings.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(chunkBytes(random)));
+        return settings;
+    }
+
+    private static int chunkBytes(Random random) {
+        return new int[] {1, 500, 1 << 17}[random.nextInt(3)];
+    }
+
+    private List<List<String>> join(RandomStar star, Random random, StreamExecutionEnvironment env)
+            throws Exception {
+        StarJoin<RowView> join = star(star, random, env, true);
+        List<List<String>> rows = new ArrayList<>();
+        try (CloseableIterator<Row> result = join.toRows().executeAndCollect()) {
+            result.forEachRemaining(row -> rows.add(text(row, star.resultColumns())));
+        }
+        return rows;
+    }
+
+    /** The join, filtered by a function or, for the same rows, by columns. */
+    private StarJoin<RowView> star(
+            RandomStar star, Random random, StreamExecutionEnvironment env, boolean selects) {
+        DataStream<Chunk> facts = read(env, star.facts(), chunkBytes(random));
+        StarJoin<RowView> join = StarJoin.ofChunks(facts).uid("random");
+        if (random.nextBoolean()) {
+            join.where(filter("f_f").on(facts));
+        } else {
+            join.where(column("f_f").lessOrEqual(RandomStar.FILTER_TO))
+                    .where(column("f_f").greaterOrEqual(RandomStar.FILTER_FROM));
+        }
+        if (selects) {
+            join.select(star.factSelected().toArray(String[]::new));
+        }
+        int partitioned = random.nextInt(star.dimensions().size() + 1);
+        for (int d = 0; d < star.dimensions().size(); d++) {
+            RandomStar.Dimension dimension = star.dimensions().get(d);
+            DataStream<Chunk> chunks = read(env, dimension.table(), chunkBytes(random));
+            int number = d;
+            join.dimensionChunks(
+                    chunks,
+                    side -> {
+                        side.named("d" + number)
+                                .on("f_k" + number, "d" + number + "_key")
+                                .where(filter("d" + number + "_f").on(chunks));
+                        switch (dimension.kind()) {
+                            case INNER -> {}
+                            case LEFT -> side.left();
+                            case SEMI -> side.semi();
+                            case ANTI -> side.anti();
+                        }
+                        if (selects && dimension.kind().keepsPayload()) {
+                            side.select(dimension.selected().toArray(String[]::new));
+                        }
+                        if (number == partitioned) {
+                            side.partitioned();
+                        }
+                    });
+        }
+        return join;
+    }
+
+    private static ColumnFilter filter(String column) {
+        return ColumnFilter.between(column, RandomStar.FILTER_FROM, RandomStar.FILTER_TO);
+    }
+
+    private DataStream<Chunk> read(StreamExecutionEnvironment env, TblTable table, int chunkBytes) {
+        ChunkSchema schema = table.projectAll();
+        return ColumnarSource.of(
+                        table.format(schema).chunkBytes(chunkBytes),
+                        new org.apache.flink.core.fs.Path(
+                                directory.resolve(table.fileName()).toUri()))
+                .toStream(env, table.name());
     }
 
     private static List<String> text(Row row) {
