@@ -4,22 +4,17 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
-import io.github.gpujoin.formats.parquet.ParquetFormat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.core.fs.local.LocalDataOutputStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -34,18 +29,18 @@ import org.apache.flink.table.types.logical.RowType;
 public final class TableFiles {
 
     private final Path directory;
-    private final FileFormat format;
-    private final RecordFormat records;
+    private final TableFormat format;
+    private final TableFileFormat files;
 
     /**
      * @param directory of the files and of the {@code .tbl} files
      * @throws io.github.gpujoin.examples.run.Cli.UserError if classes that the format needs are
      *     missing
      */
-    public TableFiles(Path directory, FileFormat format) {
+    public TableFiles(Path directory, TableFormat format) {
         this.directory = directory;
         this.format = format;
-        this.records = format.records();
+        this.files = format.files();
     }
 
     /** Returns the path of the file of a table, which may not exist. */
@@ -60,7 +55,7 @@ public final class TableFiles {
 
     /** Returns an estimate of the number of rows in the file of a table, which must exist. */
     public long estimateRows(TblTable table) {
-        return records.estimateRows(file(table));
+        return files.estimateRows(file(table));
     }
 
     /**
@@ -73,7 +68,7 @@ public final class TableFiles {
         Path tbl = directory.resolve(table.fileName());
         try (WholeFile whole = WholeFile.create(file(table))) {
             try (LocalDataOutputStream out = new LocalDataOutputStream(whole.draft().toFile())) {
-                BulkWriter<RowData> writer = records.writer(columns, out);
+                BulkWriter<RowData> writer = files.writer(columns, out);
                 copy(table, tbl, writer);
                 writer.finish();
             }
@@ -104,7 +99,7 @@ public final class TableFiles {
      * line fails the job.
      *
      * @param schema a projection of the table
-     * @param uid uid of the source, and prefix of the uid of its converter
+     * @param uid uid of the source
      */
     public DataStream<Chunk> read(
             StreamExecutionEnvironment env,
@@ -112,31 +107,9 @@ public final class TableFiles {
             ChunkSchema schema,
             int parallelism,
             String uid) {
-        Path path = file(table);
-        if (format != FileFormat.AVRO) {
-            ColumnarFormat columnar =
-                    format == FileFormat.CSV ? table.csvFormat(schema) : ParquetFormat.of(schema);
-            return ColumnarSource.of(columnar, flinkPath(path))
-                    .toStream(env, uid)
-                    .name(table.name())
-                    .setParallelism(parallelism);
-        }
-        RowType columns =
-                records.projected(
-                        records.columns(path, null),
-                        schema.columns().stream().map(column -> column.name()).toList());
-        RecordFile file = new RecordFile(path, format, columns, 0, null);
-        return env.fromSource(
-                        records.source(file, BadLines.FAIL),
-                        WatermarkStrategy.noWatermarks(),
-                        table.name())
-                .uid(uid)
-                .setParallelism(parallelism)
-                .transform(
-                        "chunks of " + table.name(),
-                        ChunkTypeInfo.of(schema),
-                        new RowsToChunks(table, schema, columns))
-                .uid(uid + "-chunks")
+        return ColumnarSource.of(format.columnar(table, schema), flinkPath(file(table)))
+                .toStream(env, uid)
+                .name(table.name())
                 .setParallelism(parallelism);
     }
 }

@@ -4,8 +4,8 @@ package io.github.gpujoin.examples.query;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
@@ -39,7 +39,7 @@ public final class QueryTables {
     public QueryTables(
             StreamExecutionEnvironment env,
             Path directory,
-            @Nullable FileFormat format,
+            @Nullable TableFormat format,
             String label) {
         this.env = env;
         this.directory = directory;
