@@ -14,6 +14,8 @@ final class LineScanner {
     /** Lines of one scan; few, so that their bytes and offsets stay in the first-level cache. */
     static final int MAX_LINES = 256;
 
+    private static final int UNCONDITIONAL_STORES = 12;
+
     private static final long LINE_FEEDS = Swar.repeat((byte) '\n');
     private static final long QUOTES = Swar.repeat(TextSyntax.QUOTE);
 
@@ -38,7 +40,7 @@ final class LineScanner {
         this.syntax = syntax;
         this.skipsEmptyLines = syntax.isCsv() && fieldCount > 1;
         this.delimiters = Swar.repeat((byte) syntax.delimiter());
-        this.marks = new int[MAX_LINES * (fieldCount + 2) + 4 * Long.BYTES];
+        this.marks = new int[MAX_LINES * (fieldCount + 2) + 4 * Long.SIZE];
     }
 
     /**
@@ -58,59 +60,59 @@ final class LineScanner {
         marks[0] = from - 1;
         int count = 1;
         long open = 0;
-        for (int at = from; at < to; at += Long.BYTES) {
-            long word = Swar.load(bytes, at);
-            long ends = Swar.equal(word, delimiters);
-            long breaks = Swar.equal(word, LINE_FEEDS);
+        for (int at = from; at < to; at += Long.SIZE) {
+            long breaks = Swar.equal(bytes, at, LINE_FEEDS);
+            long ends = Swar.equal(bytes, at, delimiters);
             long quoted = 0;
             if (syntax.isCsv()) {
-                quoted = Swar.between(Swar.equal(word, QUOTES)) ^ open;
-                open = Swar.spreadLast(quoted);
+                quoted = Swar.between(Swar.equal(bytes, at, QUOTES)) ^ open;
+                open = quoted >> Long.SIZE - 1;
                 ends &= ~quoted;
                 if (syntax.lineBreaks()) {
                     breaks &= ~quoted;
                 }
             }
-            if (to - at < Long.BYTES) {
-                ends &= Swar.firstBytes(to - at);
-                breaks &= Swar.firstBytes(to - at);
+            long all = breaks | ends;
+            if (to - at < Long.SIZE) {
+                all &= (1L << to - at) - 1;
+                breaks &= all;
             }
-            if (count > marks.length - 2 * Long.BYTES) {
+            if (count > marks.length - 2 * Long.SIZE) {
                 // Only a line with more fields than any good one has offsets that do not fit.
                 count = Math.min(count, firsts[lines] + fieldCount + 2);
             }
-            store(at, ends | breaks, count);
-            if (breaks != 0 && !endLines(breaks, ends | breaks, quoted, count, limit)) {
+            store(at, all, count);
+            if (breaks != 0 && !endLines(breaks, all, quoted, count, limit)) {
                 return;
             }
-            count += Long.bitCount(ends | breaks);
+            count += Long.bitCount(all);
         }
     }
 
     /**
-     * Stores the offsets of a word: four without a branch, since few words have more. The next word
-     * overwrites those that are none.
+     * Stores the offsets of 64 bytes: some without a branch, since most have about as many. The
+     * next ones overwrite those that are none.
      */
     private void store(int at, long all, int count) {
         long rest = all;
         int to = count;
-        for (int i = 0; i < 4; i++, rest &= rest - 1) {
-            marks[to++] = at + (Long.numberOfTrailingZeros(rest) >>> 3);
+        for (int i = 0; i < UNCONDITIONAL_STORES; i++, rest &= rest - 1) {
+            marks[to++] = at + Long.numberOfTrailingZeros(rest);
         }
         for (; rest != 0; rest &= rest - 1) {
-            marks[to++] = at + (Long.numberOfTrailingZeros(rest) >>> 3);
+            marks[to++] = at + Long.numberOfTrailingZeros(rest);
         }
     }
 
-    /** Ends lines at the line feeds of a word; returns false if no further line is wanted. */
+    /** Ends lines at line feeds; returns false if no further line is wanted. */
     private boolean endLines(long breaks, long all, long quoted, int count, int limit) {
         for (long rest = breaks; rest != 0; rest &= rest - 1) {
-            long before = (rest & -rest) - 1;
-            if ((rest & quoted & -rest) != 0) {
+            long lineFeed = rest & -rest;
+            if ((quoted & lineFeed) != 0) {
                 problem = "expected a closing quote before the end of the line";
                 return false;
             }
-            if (!endLine(count + Long.bitCount(all & before), limit)) {
+            if (!endLine(count + Long.bitCount(all & lineFeed - 1), limit)) {
                 return false;
             }
         }

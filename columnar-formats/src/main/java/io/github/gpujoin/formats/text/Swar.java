@@ -6,11 +6,15 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Eight bytes of text at a time, in a long; the first byte is the lowest. */
+/** Works on eight bytes of text at a time, in a long whose lowest byte is the first. */
 final class Swar {
 
     private static final long LOW_BITS = 0x7F7F7F7F7F7F7F7FL;
     private static final long HIGH_BITS = ~LOW_BITS;
+
+    /** Multiplies the lowest bits of eight bytes to the highest byte, in their order. */
+    private static final long GATHER = 0x0102040810204080L;
+
     private static final long ZEROS = 0x3030303030303030L;
 
     private static final VarHandle LONGS =
@@ -27,27 +31,24 @@ final class Swar {
         return (value & 0xFF) * 0x0101010101010101L;
     }
 
-    /** Returns the highest bit of each byte that equals the one in the pattern; exact. */
-    static long equal(long word, long pattern) {
-        long zeroed = word ^ pattern;
-        return ~((zeroed & LOW_BITS) + LOW_BITS | zeroed | LOW_BITS);
+    /** Returns a bit for each of 64 bytes: whether it equals the one in the pattern. */
+    static long equal(byte[] bytes, int at, long pattern) {
+        long bits = 0;
+        for (int i = 0; i < Long.BYTES; i++) {
+            long zeroed = load(bytes, at + Long.BYTES * i) ^ pattern;
+            long highest = ~((zeroed & LOW_BITS) + LOW_BITS | zeroed | LOW_BITS);
+            bits |= ((highest >>> 7) * GATHER >>> 56) << Long.BYTES * i;
+        }
+        return bits;
     }
 
-    /** Returns the highest bit of each byte from an odd mark on, up to the byte before the next. */
+    /** Returns the bits from an odd mark on, up to the one before the next mark. */
     static long between(long marks) {
-        long toggled = marks ^ marks << 8;
-        toggled ^= toggled << 16;
-        return toggled ^ toggled << 32;
-    }
-
-    /** Returns the highest bit of all bytes if that of the last byte is set, else 0. */
-    static long spreadLast(long marks) {
-        return marks >> 63 & HIGH_BITS;
-    }
-
-    /** Returns the bits of the first bytes. */
-    static long firstBytes(int count) {
-        return (1L << 8 * count) - 1;
+        long toggled = marks;
+        for (int shift = 1; shift < Long.SIZE; shift *= 2) {
+            toggled ^= toggled << shift;
+        }
+        return toggled;
     }
 
     /** Returns the values of 1 to 8 characters that should be digits, the last one highest. */

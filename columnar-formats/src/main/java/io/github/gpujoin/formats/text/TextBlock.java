@@ -11,8 +11,8 @@ import org.apache.flink.core.fs.Path;
 /** A window of a file that moves forward. Used by one thread at a time. */
 final class TextBlock implements Closeable {
 
-    /** Readable bytes after the last one of the file, so that loads of eight bytes stay inside. */
-    static final int PADDING_BYTES = 8;
+    /** Readable bytes after the last one, so that loads of {@link LineScanner} stay inside. */
+    static final int PADDING_BYTES = Long.SIZE;
 
     private static final int BLOCK_BYTES = 256 << 10;
     private static final int LONGEST_LINE_BYTES = 64 << 20;
