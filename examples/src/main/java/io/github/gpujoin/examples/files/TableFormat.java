@@ -24,8 +24,9 @@ public enum TableFormat {
      *     class path
      */
     TableFileFormat files() {
+        // A method reference would link the class before load can catch what it lacks.
         return this == ARROW
-                ? FileFormat.load(name(), ArrowTableFormat::new)
+                ? FileFormat.load(name(), () -> new ArrowTableFormat())
                 : FileFormat.valueOf(name()).records();
     }
 
