@@ -4,8 +4,8 @@ package io.github.gpujoin.examples;
 
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
-import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.query.Queries;
 import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.query.QueryResult;
@@ -38,9 +38,9 @@ import picocli.CommandLine.Spec;
 /**
  * Runs queries of the star schema benchmark or of TPC-H as streaming star joins.
  *
- * <p>The input is {@code .tbl} files, or CSV, Avro or Parquet files converted from them. Missing
- * files are generated. The command runs on a cluster inside this process, or on the cluster that
- * {@code flink run} submits it to.
+ * <p>The input is {@code .tbl} files, or CSV, Avro, Parquet or Arrow files converted from them.
+ * Missing files are generated. The command runs on a cluster inside this process, or on the cluster
+ * that {@code flink run} submits it to.
  */
 @Command(
         name = "star-etl",
@@ -72,10 +72,10 @@ public final class StarEtl implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             description =
-                    "format of the input files: csv, avro or parquet; default: the .tbl files."
+                    "format of the input files: csv, avro, parquet or arrow; default: the .tbl files."
                             + " Missing files are converted from the .tbl files of the same directory."
                             + " A cluster needs Flink's table runtime and format jars")
-    private @Nullable FileFormat format;
+    private @Nullable TableFormat format;
 
     @Option(
             names = "--query",

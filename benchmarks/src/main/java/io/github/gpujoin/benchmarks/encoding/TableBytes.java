@@ -7,18 +7,16 @@ import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.connector.file.src.FileSourceSplit;
-import org.apache.flink.connector.file.src.reader.BulkFormat;
-import org.apache.flink.connector.file.src.util.RecordAndPosition;
 
 /**
  * Bytes of the chunks of a table, or of one of its columns.
@@ -68,32 +66,20 @@ public record TableBytes(String table, String column, long rows, long plain, lon
             throws IOException {
         Path file = directory.resolve(table.fileName());
         long length = Files.size(file);
-        FileSourceSplit split =
-                new FileSourceSplit(
-                        "all",
-                        new org.apache.flink.core.fs.Path(file.toUri()),
-                        0,
-                        length,
-                        Files.getLastModifiedTime(file).toMillis(),
-                        length);
+        ColumnarSplit all =
+                new ColumnarSplit(
+                        new org.apache.flink.core.fs.Path(file.toUri()), 0, length, length);
         ChunkEncoder encoder = new ChunkEncoder();
         long rows = 0;
         long plain = 0;
         long encoded = 0;
-        try (BulkFormat.Reader<Chunk> reader =
-                new TblFormat(table, schema).createReader(new Configuration(), split)) {
-            BulkFormat.RecordIterator<Chunk> batch = reader.readBatch();
-            for (; batch != null; batch = reader.readBatch()) {
-                RecordAndPosition<Chunk> next = batch.next();
-                for (; next != null; next = batch.next()) {
-                    Chunk chunk = next.getRecord();
-                    byte[] bytes = encoder.encode(chunk);
-                    rows += chunk.rowCount();
-                    plain += chunk.lengthBytes();
-                    encoded += bytes.length;
-                    requireEqual(table, schema, chunk, bytes);
-                }
-                batch.releaseBatch();
+        try (ColumnarReader reader = table.format(schema).open(all, ColumnarPosition.START)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                byte[] bytes = encoder.encode(chunk);
+                rows += chunk.rowCount();
+                plain += chunk.lengthBytes();
+                encoded += bytes.length;
+                requireEqual(table, schema, chunk, bytes);
             }
         }
         return new TableBytes(table.name(), column, rows, plain, encoded);

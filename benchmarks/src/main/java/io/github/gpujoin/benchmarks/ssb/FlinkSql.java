@@ -3,6 +3,7 @@
 package io.github.gpujoin.benchmarks.ssb;
 
 import io.github.gpujoin.examples.data.SsbTables;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.tbl.TblColumn;
@@ -27,6 +28,7 @@ import org.apache.flink.table.catalog.stats.CatalogTableStatistics;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.apache.flink.util.CloseableIterator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Flink SQL over its filesystem connector, in batch or in streaming mode. Joins are reordered by
@@ -78,6 +80,11 @@ final class FlinkSql implements SsbContender {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public @Nullable String obstacle(SsbFiles files) {
+        return files.format() == TableFormat.ARROW ? "Flink has no format for Arrow files" : null;
     }
 
     @Override

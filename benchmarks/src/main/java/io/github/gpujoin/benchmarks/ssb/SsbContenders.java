@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.ssb;
 
+import io.github.gpujoin.examples.data.SsbTables;
+import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions.Engine;
 import java.sql.SQLException;
@@ -60,7 +62,7 @@ public final class SsbContenders implements AutoCloseable {
                                 .formatted(name, files.formatName(), obstacle));
             }
         }
-        this.reference = duckDb.obstacle(files) == null ? duckDb : make("flink-batch");
+        this.reference = duckDb.obstacle(files) == null ? duckDb : new OfTblFiles(duckDb);
     }
 
     private SsbContender make(String name) {
@@ -78,11 +80,30 @@ public final class SsbContenders implements AutoCloseable {
         };
     }
 
+    /** Returns the number of facts in the files. */
+    long factRows(SsbFiles files) throws SQLException {
+        return duckDb.count(SsbTables.LINEORDER, reference == duckDb ? files : files.converted());
+    }
+
     List<SsbContender> all() {
         return all;
     }
 
-    /** Returns DuckDB, or Flink SQL in batch mode where DuckDB cannot read the files. */
+    /** DuckDB, which reads the files before their conversion. */
+    private record OfTblFiles(DuckDbFiles duckDb) implements SsbContender {
+
+        @Override
+        public String name() {
+            return "duckdb-of-tbl";
+        }
+
+        @Override
+        public List<String> answer(Query query, SsbFiles files) throws Exception {
+            return duckDb.answer(query, files.converted());
+        }
+    }
+
+    /** Returns DuckDB, with the {@code .tbl} files where it cannot read the format. */
     SsbContender reference() {
         return reference;
     }

@@ -5,8 +5,8 @@ package io.github.gpujoin.benchmarks.ssb;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
 import io.github.gpujoin.examples.data.SsbTables;
-import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.examples.tbl.TblTable;
 import java.io.IOException;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param format null for {@code .tbl}
  */
-public record SsbFiles(Path directory, @Nullable FileFormat format) {
+public record SsbFiles(Path directory, @Nullable TableFormat format) {
 
     private static final String TBL = "tbl";
 
@@ -37,14 +37,19 @@ public record SsbFiles(Path directory, @Nullable FileFormat format) {
                 directory,
                 formatName.equals(TBL)
                         ? null
-                        : FileFormat.valueOf(formatName.toUpperCase(Locale.ROOT)));
+                        : TableFormat.valueOf(formatName.toUpperCase(Locale.ROOT)));
+    }
+
+    /** Returns the {@code .tbl} files that the files were converted from. */
+    SsbFiles converted() {
+        return new SsbFiles(directory, null);
     }
 
     /** Returns the names of all formats, in lower case. */
     public static List<String> formatNames() {
         return Stream.concat(
                         Stream.of(TBL),
-                        Stream.of(FileFormat.values()).map(f -> f.name().toLowerCase(Locale.ROOT)))
+                        Stream.of(TableFormat.values()).map(f -> f.name().toLowerCase(Locale.ROOT)))
                 .toList();
     }
 

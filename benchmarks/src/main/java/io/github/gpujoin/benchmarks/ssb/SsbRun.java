@@ -57,7 +57,7 @@ public final class SsbRun implements AutoCloseable {
         this.startupFiles = new SsbFiles(startupDirectory, files.format());
         try {
             startupFiles.make(STARTUP_SCALE_FACTOR, name -> {});
-            this.factRows = factRows();
+            this.factRows = contenders.factRows(files);
             readAll();
             for (SsbContender contender : this.contenders) {
                 progress.accept("warming up " + contender.name());
@@ -67,12 +67,6 @@ public final class SsbRun implements AutoCloseable {
             close();
             throw e;
         }
-    }
-
-    private long factRows() throws Exception {
-        return reference instanceof DuckDbFiles duckDb
-                ? duckDb.count(SsbTables.LINEORDER, files)
-                : files.estimateRows(SsbTables.LINEORDER);
     }
 
     private void readAll() throws IOException {

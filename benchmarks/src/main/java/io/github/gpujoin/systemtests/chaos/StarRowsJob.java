@@ -6,19 +6,16 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.data.SsbTables;
-import io.github.gpujoin.examples.tbl.TblFormat;
-import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.Encoder;
 import org.apache.flink.connector.file.sink.FileSink;
-import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.filesystem.bucketassigners.BasePathBucketAssigner;
@@ -113,17 +110,11 @@ final class StarRowsJob {
         Path file = data.resolve(table.fileName());
         ChunkSchema schema = table.project(columns);
         int rowsPerSecond = (int) (1_000 * ChaosData.rows(file) / durationMs / parallelism);
-        FileSource<Chunk> source =
-                FileSource.forBulkFileFormat(
-                                new TblFormat(
-                                        table,
-                                        schema,
-                                        facts ? FACT_CHUNK_BYTES : DIMENSION_CHUNK_BYTES),
-                                new org.apache.flink.core.fs.Path(file.toUri()))
-                        .setFileEnumerator(TblSplits::new)
-                        .build();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
-                .uid(table.name())
+        int chunkBytes = facts ? FACT_CHUNK_BYTES : DIMENSION_CHUNK_BYTES;
+        return ColumnarSource.of(
+                        table.format(schema).chunkBytes(chunkBytes),
+                        new org.apache.flink.core.fs.Path(file.toUri()))
+                .toStream(env, table.name())
                 .setParallelism(parallelism)
                 .transform(
                         "pace " + table.name(),

@@ -3,7 +3,7 @@
 package io.github.gpujoin.examples.csv;
 
 import io.github.gpujoin.examples.run.Cli.UserError;
-import io.github.gpujoin.examples.tbl.MalformedLineException;
+import io.github.gpujoin.formats.text.MalformedLineException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -6,7 +6,7 @@ import de.siegmar.fastcsv.reader.AbstractBaseCsvCallbackHandler;
 import de.siegmar.fastcsv.reader.CloseableIterator;
 import de.siegmar.fastcsv.reader.CsvParseException;
 import de.siegmar.fastcsv.reader.CsvReader;
-import io.github.gpujoin.examples.tbl.MalformedLineException;
+import io.github.gpujoin.formats.text.MalformedLineException;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;

@@ -33,12 +33,11 @@ final class ChunkRows {
 
     private Object value(TblColumn column, int i) {
         return switch (column.type()) {
-            case INT32 -> cursor.getInt(i);
+            case INT32, DATE -> cursor.getInt(i);
             case INT64 -> cursor.getLong(i);
             case HUNDREDTHS ->
                     DecimalData.fromUnscaledLong(
                             cursor.getLong(i), TableColumns.DIGITS, TableColumns.SCALE);
-            case DATE -> (int) TableColumns.date(cursor.getInt(i)).toEpochDay();
             case TEXT -> StringData.fromString(cursor.getString(i));
         };
     }

@@ -5,6 +5,7 @@ package io.github.gpujoin.examples.files;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import java.nio.file.Path;
 import java.util.Locale;
+import java.util.function.Supplier;
 
 /**
  * File formats of rows. The extension of a file selects its format: the name of the constant in any
@@ -45,18 +46,31 @@ public enum FileFormat {
      * @throws UserError if required classes are missing from the class path
      */
     RecordFormat records() {
+        return load(
+                name(),
+                () ->
+                        switch (this) {
+                            case CSV -> new CsvRecordFormat();
+                            case AVRO -> new AvroRecordFormat();
+                            case PARQUET -> new ParquetRecordFormat();
+                        });
+    }
+
+    /**
+     * Creates the reader or writer of a format.
+     *
+     * @param format its name, in capitals
+     * @throws UserError if required classes are missing from the class path
+     */
+    static <T> T load(String format, Supplier<T> files) {
         try {
-            return switch (this) {
-                case CSV -> new CsvRecordFormat();
-                case AVRO -> new AvroRecordFormat();
-                case PARQUET -> new ParquetRecordFormat();
-            };
+            return files.get();
         } catch (LinkageError e) {
             // The job jar contains none of them; the cluster provides them.
             throw new UserError(
                     "Flink's table runtime or format jars are missing on the cluster. Add them to"
                             + " its lib directory: format="
-                            + name().toLowerCase(Locale.ROOT)
+                            + format.toLowerCase(Locale.ROOT)
                             + ", missing="
                             + e.getMessage());
         }

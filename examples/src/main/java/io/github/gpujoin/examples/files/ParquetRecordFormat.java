@@ -98,13 +98,6 @@ final class ParquetRecordFormat implements RecordFormat {
     }
 
     @Override
-    public RowType projected(RowType columns, List<String> wanted) {
-        return new RowType(
-                columns.isNullable(),
-                columns.getFields().stream().filter(f -> wanted.contains(f.getName())).toList());
-    }
-
-    @Override
     public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
         ParquetFileWriter whole =
                 new ParquetFileWriter(

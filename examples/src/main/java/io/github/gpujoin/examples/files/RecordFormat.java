@@ -6,16 +6,14 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
-import org.apache.flink.core.fs.FSDataOutputStream;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 import org.jspecify.annotations.Nullable;
 
 /** Reads and writes files of one format as Flink's internal rows. Stateless. */
-interface RecordFormat {
+interface RecordFormat extends TableFileFormat {
 
     /**
      * Returns the columns of a file, in file order.
@@ -25,9 +23,6 @@ interface RecordFormat {
      *     type is unsupported
      */
     RowType columns(Path file, @Nullable Path schema);
-
-    /** Returns an estimate of the rows of a file. */
-    long estimateRows(Path file);
 
     /**
      * Creates a source of the rows of a file.
@@ -42,18 +37,6 @@ interface RecordFormat {
      * @throws io.github.gpujoin.examples.run.Cli.UserError if the format cannot store a column
      */
     FileSink<RowData> sink(Path directory, RowType columns);
-
-    /**
-     * Creates a writer of one complete file. The writer does not close the stream.
-     *
-     * @throws io.github.gpujoin.examples.run.Cli.UserError if the format cannot store a column
-     */
-    BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException;
-
-    /** Returns the columns to read so that the wanted ones are included: fewer only if cheaper. */
-    default RowType projected(RowType columns, List<String> wanted) {
-        return columns;
-    }
 
     /**
      * Concatenates the part files of a sink into one file.

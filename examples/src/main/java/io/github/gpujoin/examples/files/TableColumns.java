@@ -4,7 +4,6 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.examples.tbl.TblColumn;
 import io.github.gpujoin.examples.tbl.TblTable;
-import java.time.LocalDate;
 import java.util.List;
 import org.apache.flink.table.types.logical.BigIntType;
 import org.apache.flink.table.types.logical.DateType;
@@ -14,7 +13,7 @@ import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.VarCharType;
 
-/** Maps the columns of a benchmark table to Flink's row types, and dates to their integers. */
+/** Maps the columns of a benchmark table to Flink's row types. */
 final class TableColumns {
 
     /** Precision of an amount of money, including {@link #SCALE} fractional digits. */
@@ -42,15 +41,5 @@ final class TableColumns {
                     case TEXT -> VarCharType.STRING_TYPE;
                 };
         return type.copy(column.nullable());
-    }
-
-    /** Returns a date as the integer {@code yyyymmdd}. */
-    static int number(LocalDate date) {
-        return 10_000 * date.getYear() + 100 * date.getMonthValue() + date.getDayOfMonth();
-    }
-
-    /** Returns the date of an integer {@code yyyymmdd}. */
-    static LocalDate date(int number) {
-        return LocalDate.of(number / 10_000, number / 100 % 100, number % 100);
     }
 }

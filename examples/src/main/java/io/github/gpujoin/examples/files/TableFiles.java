@@ -4,25 +4,18 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.data.WholeFile;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
-import io.github.gpujoin.examples.tbl.TblType;
-import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
-import io.github.gpujoin.formats.parquet.ParquetFormat;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.BulkWriter;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.connector.file.src.FileSourceSplit;
-import org.apache.flink.connector.file.src.reader.BulkFormat;
 import org.apache.flink.core.fs.local.LocalDataOutputStream;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -36,18 +29,18 @@ import org.apache.flink.table.types.logical.RowType;
 public final class TableFiles {
 
     private final Path directory;
-    private final FileFormat format;
-    private final RecordFormat records;
+    private final TableFormat format;
+    private final TableFileFormat files;
 
     /**
      * @param directory of the files and of the {@code .tbl} files
      * @throws io.github.gpujoin.examples.run.Cli.UserError if classes that the format needs are
      *     missing
      */
-    public TableFiles(Path directory, FileFormat format) {
+    public TableFiles(Path directory, TableFormat format) {
         this.directory = directory;
         this.format = format;
-        this.records = format.records();
+        this.files = format.files();
     }
 
     /** Returns the path of the file of a table, which may not exist. */
@@ -62,7 +55,7 @@ public final class TableFiles {
 
     /** Returns an estimate of the number of rows in the file of a table, which must exist. */
     public long estimateRows(TblTable table) {
-        return records.estimateRows(file(table));
+        return files.estimateRows(file(table));
     }
 
     /**
@@ -75,7 +68,7 @@ public final class TableFiles {
         Path tbl = directory.resolve(table.fileName());
         try (WholeFile whole = WholeFile.create(file(table))) {
             try (LocalDataOutputStream out = new LocalDataOutputStream(whole.draft().toFile())) {
-                BulkWriter<RowData> writer = records.writer(columns, out);
+                BulkWriter<RowData> writer = files.writer(columns, out);
                 copy(table, tbl, writer);
                 writer.finish();
             }
@@ -85,45 +78,34 @@ public final class TableFiles {
 
     private static void copy(TblTable table, Path tbl, BulkWriter<RowData> to) throws IOException {
         long bytes = Files.size(tbl);
-        FileSourceSplit all =
-                new FileSourceSplit(
-                        "all", new org.apache.flink.core.fs.Path(tbl.toUri()), 0, bytes, 0, bytes);
+        ColumnarSplit all = new ColumnarSplit(flinkPath(tbl), 0, bytes, bytes);
         ChunkRows rows = new ChunkRows(table);
-        try (BulkFormat.Reader<Chunk> reader =
-                new TblFormat(table, table.projectAll()).createReader(new Configuration(), all)) {
-            BulkFormat.RecordIterator<Chunk> batch;
-            while ((batch = reader.readBatch()) != null) {
-                Chunk chunk = batch.next().getRecord();
+        try (ColumnarReader reader =
+                table.format(table.projectAll()).open(all, ColumnarPosition.START)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
                 for (int row = 0; row < chunk.rowCount(); row++) {
                     to.addElement(rows.row(chunk, row));
                 }
-                batch.releaseBatch();
             }
         }
     }
 
-    /** Whether a column is a date, which tables count in another way than files do. */
-    private static boolean hasDates(TblTable table, ChunkSchema schema) {
-        return table.columns().stream()
-                .anyMatch(
-                        column ->
-                                column.type() == TblType.DATE
-                                        && schema.indexOf(column.name()) >= 0);
+    private static org.apache.flink.core.fs.Path flinkPath(Path path) {
+        return new org.apache.flink.core.fs.Path(path.toUri());
+    }
+
+    /** Whether readers of the format skip rows that fail the conditions of a join. */
+    public boolean appliesConditions() {
+        return format == TableFormat.PARQUET;
     }
 
     /**
-     * Returns columns of a table's file as a columnar source, if the format has one.
+     * Returns columns of a table's file as a columnar source.
      *
      * @param schema a projection of the table
      */
-    public Optional<ColumnarSource> source(TblTable table, ChunkSchema schema) {
-        if (format != FileFormat.PARQUET || hasDates(table, schema)) {
-            return Optional.empty();
-        }
-        return Optional.of(
-                ColumnarSource.of(
-                        ParquetFormat.of(schema),
-                        new org.apache.flink.core.fs.Path(file(table).toUri())));
+    public ColumnarSource source(TblTable table, ChunkSchema schema) {
+        return ColumnarSource.of(format.columnar(table, schema), flinkPath(file(table)));
     }
 
     /**
@@ -131,7 +113,7 @@ public final class TableFiles {
      * line fails the job.
      *
      * @param schema a projection of the table
-     * @param uid uid of the source, and prefix of the uid of its converter
+     * @param uid uid of the source
      */
     public DataStream<Chunk> read(
             StreamExecutionEnvironment env,
@@ -139,27 +121,9 @@ public final class TableFiles {
             ChunkSchema schema,
             int parallelism,
             String uid) {
-        Path path = file(table);
-        Optional<ColumnarSource> source = source(table, schema);
-        if (source.isPresent()) {
-            return source.get().toStream(env, uid).name(table.name()).setParallelism(parallelism);
-        }
-        RowType columns =
-                records.projected(
-                        records.columns(path, null),
-                        schema.columns().stream().map(column -> column.name()).toList());
-        RecordFile file = new RecordFile(path, format, columns, 0, null);
-        return env.fromSource(
-                        records.source(file, BadLines.FAIL),
-                        WatermarkStrategy.noWatermarks(),
-                        table.name())
-                .uid(uid)
-                .setParallelism(parallelism)
-                .transform(
-                        "chunks of " + table.name(),
-                        ChunkTypeInfo.of(schema),
-                        new RowsToChunks(table, schema, columns))
-                .uid(uid + "-chunks")
+        return source(table, schema)
+                .toStream(env, uid)
+                .name(table.name())
                 .setParallelism(parallelism);
     }
 }

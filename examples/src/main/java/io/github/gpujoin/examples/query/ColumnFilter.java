@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import java.time.LocalDate;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -36,6 +37,18 @@ record ColumnFilter(Set<String> columns, Function<ChunkSchema, FilterFunction<Ro
                     int index = schema.require(column);
                     return row -> row.getInt(index) >= from && row.getInt(index) <= to;
                 });
+    }
+
+    /**
+     * Both ends are included.
+     *
+     * @param from {@code yyyy-mm-dd}
+     */
+    static ColumnFilter betweenDates(String column, String from, String to) {
+        return between(
+                column,
+                Math.toIntExact(LocalDate.parse(from).toEpochDay()),
+                Math.toIntExact(LocalDate.parse(to).toEpochDay()));
     }
 
     static ColumnFilter oneOf(String column, String... values) {

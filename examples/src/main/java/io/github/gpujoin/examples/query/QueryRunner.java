@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.examples.query;
 
-import io.github.gpujoin.examples.files.FileFormat;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.run.Progress;
 import io.github.gpujoin.examples.run.RowCounter;
 import java.io.PrintWriter;
@@ -21,7 +21,7 @@ public final class QueryRunner {
 
     private final StreamExecutionEnvironment env;
     private final Path directory;
-    private final FileFormat format;
+    private final TableFormat format;
     private final PrintWriter progressOut;
 
     /** A runner over {@code .tbl} files. */
@@ -35,7 +35,7 @@ public final class QueryRunner {
     public QueryRunner(
             StreamExecutionEnvironment env,
             Path directory,
-            @Nullable FileFormat format,
+            @Nullable TableFormat format,
             PrintWriter progressOut) {
         this.env = env;
         this.directory = directory;

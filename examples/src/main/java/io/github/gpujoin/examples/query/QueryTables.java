@@ -5,11 +5,9 @@ package io.github.gpujoin.examples.query;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
-import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.run.RowCounter;
-import io.github.gpujoin.examples.tbl.TblFormat;
-import io.github.gpujoin.examples.tbl.TblSplits;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
@@ -18,9 +16,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Optional;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
-import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +42,7 @@ public final class QueryTables {
     public QueryTables(
             StreamExecutionEnvironment env,
             Path directory,
-            @Nullable FileFormat format,
+            @Nullable TableFormat format,
             String label) {
         this.env = env;
         this.directory = directory;
@@ -61,18 +56,16 @@ public final class QueryTables {
     }
 
     /**
-     * Starts a star join of the table that the query's rate is counted in. Where its format has a
-     * columnar source, the join's conditions reach it, and nobody counts rows on their way.
+     * Starts a star join of the table that the query's rate is counted in. If readers of its format
+     * apply the join's conditions, no one counts the rows on their way.
      */
     StarJoin<RowView> star(TblTable table, String... columns) {
         ChunkSchema schema = table.project(columns);
-        Optional<ColumnarSource> source =
-                files == null ? Optional.empty() : files.source(table, schema);
-        if (source.isEmpty()) {
+        if (files == null || !files.appliesConditions()) {
             return StarJoin.ofChunks(facts(table, columns));
         }
         unwatchedFacts += files.estimateRows(table);
-        return StarJoin.ofSource(env, source.get(), label + "-" + table.name());
+        return StarJoin.ofSource(env, files.source(table, schema), label + "-" + table.name());
     }
 
     /** Rows of facts that no counter sees. */
@@ -129,14 +122,11 @@ public final class QueryTables {
 
     private DataStream<Chunk> readTbl(
             TblTable table, ChunkSchema schema, int parallelism, String uid) {
-        FileSource<Chunk> source =
-                FileSource.forBulkFileFormat(
-                                new TblFormat(table, schema),
-                                new org.apache.flink.core.fs.Path(file(table).toUri()))
-                        .setFileEnumerator(TblSplits::new)
-                        .build();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name())
-                .uid(uid)
+        return ColumnarSource.of(
+                        table.format(schema),
+                        new org.apache.flink.core.fs.Path(file(table).toUri()))
+                .toStream(env, uid)
+                .name(table.name())
                 .setParallelism(parallelism);
     }
 }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.examples.query;
 
 import java.math.BigDecimal;
+import java.time.LocalDate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +19,7 @@ public record ResultColumn(String name, Kind kind, int decimals) {
         PLAIN,
         /** A 64-bit count of units of {@code 10^-decimals}. */
         DECIMAL,
-        /** A number {@code yyyymmdd}, written {@code yyyy-mm-dd}. */
+        /** Days since 1970, written {@code yyyy-mm-dd}. */
         DATE
     }
 
@@ -42,11 +43,7 @@ public record ResultColumn(String name, Kind kind, int decimals) {
         return switch (kind) {
             case PLAIN -> value.toString();
             case DECIMAL -> BigDecimal.valueOf((Long) value, decimals).toPlainString();
-            case DATE -> formatDate((Integer) value);
+            case DATE -> LocalDate.ofEpochDay((Integer) value).toString();
         };
-    }
-
-    private static String formatDate(int date) {
-        return "%04d-%02d-%02d".formatted(date / 10_000, date / 100 % 100, date % 100);
     }
 }

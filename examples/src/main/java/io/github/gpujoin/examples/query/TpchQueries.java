@@ -8,7 +8,7 @@ import static io.github.gpujoin.examples.data.TpchTables.NATION;
 import static io.github.gpujoin.examples.data.TpchTables.ORDERS;
 import static io.github.gpujoin.examples.data.TpchTables.REGION;
 import static io.github.gpujoin.examples.data.TpchTables.SUPPLIER;
-import static io.github.gpujoin.examples.query.ColumnFilter.between;
+import static io.github.gpujoin.examples.query.ColumnFilter.betweenDates;
 import static io.github.gpujoin.examples.query.ColumnFilter.less;
 import static io.github.gpujoin.examples.query.ColumnFilter.oneOf;
 import static io.github.gpujoin.examples.query.RowOrder.by;
@@ -58,7 +58,7 @@ final class TpchQueries {
                 tables.facts(LINEITEM, "l_orderkey", "l_extendedprice", "l_discount", "l_shipdate");
         DataStream<Chunk> ordersOfSegment =
                 StarJoin.ofChunks(orders)
-                        .where(between("o_orderdate", 0, 19950314).on(orders))
+                        .where(betweenDates("o_orderdate", "0001-01-01", "1995-03-14").on(orders))
                         .select("o_orderkey", "o_orderdate", "o_shippriority")
                         .dimensionChunks(
                                 customer,
@@ -73,7 +73,7 @@ final class TpchQueries {
                         .toChunks();
         DataStream<Row> joined =
                 StarJoin.ofChunks(lineitem)
-                        .where(between("l_shipdate", 19950316, 99991231).on(lineitem))
+                        .where(betweenDates("l_shipdate", "1995-03-16", "9999-12-31").on(lineitem))
                         .select("l_orderkey", "l_extendedprice", "l_discount")
                         .dimensionChunks(
                                 ordersOfSegment,
@@ -112,7 +112,7 @@ final class TpchQueries {
                 tables.dimension(LINEITEM, "l_orderkey", "l_commitdate", "l_receiptdate");
         DataStream<Row> joined =
                 StarJoin.ofChunks(orders)
-                        .where(between("o_orderdate", 19930701, 19930930).on(orders))
+                        .where(betweenDates("o_orderdate", "1993-07-01", "1993-09-30").on(orders))
                         .select("o_orderpriority")
                         .dimensionChunks(
                                 lineitem,
@@ -209,7 +209,7 @@ final class TpchQueries {
         DataStream<Chunk> orders =
                 tables.dimension(ORDERS, "o_orderkey", "o_custkey", "o_orderdate");
         return StarJoin.ofChunks(orders)
-                .where(between("o_orderdate", 19940101, 19941231).on(orders))
+                .where(betweenDates("o_orderdate", "1994-01-01", "1994-12-31").on(orders))
                 .select("o_orderkey")
                 .dimensionChunks(
                         customer,

@@ -3,6 +3,7 @@
 package io.github.gpujoin.examples.tbl;
 
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.formats.text.TextColumn;
 import java.io.Serializable;
 
 /**
@@ -22,6 +23,10 @@ public record TblColumn(String name, TblType type, boolean nullable) implements 
     }
 
     Column chunkColumn() {
-        return new Column(name, type.columnType(), nullable);
+        return new Column(name, type.text().columnType(), nullable);
+    }
+
+    TextColumn textColumn() {
+        return new TextColumn(name, type.text(), type.scale(), nullable);
     }
 }

@@ -4,6 +4,8 @@ package io.github.gpujoin.examples.tbl;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.formats.text.TextColumn;
+import io.github.gpujoin.formats.text.TextFormat;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +59,32 @@ public record TblTable(String name, List<TblColumn> columns) implements Serializ
                                     columns.stream().map(TblColumn::name).toList()));
         }
         return ChunkSchema.of(projected);
+    }
+
+    /**
+     * Returns the format of the table's file.
+     *
+     * @param schema a projection of the table
+     */
+    public TextFormat format(ChunkSchema schema) {
+        return TextFormat.tbl(textColumns()).select(names(schema));
+    }
+
+    /**
+     * Returns the format of the table as CSV with a header.
+     *
+     * @param schema a projection of the table
+     */
+    public TextFormat csvFormat(ChunkSchema schema) {
+        return TextFormat.csv(textColumns()).select(names(schema));
+    }
+
+    private TextColumn[] textColumns() {
+        return columns.stream().map(TblColumn::textColumn).toArray(TextColumn[]::new);
+    }
+
+    private static String[] names(ChunkSchema schema) {
+        return schema.columns().stream().map(Column::name).toArray(String[]::new);
     }
 
     /** Schema of chunks that hold all columns. */

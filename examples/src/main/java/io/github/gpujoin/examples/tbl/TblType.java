@@ -2,33 +2,33 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.examples.tbl;
 
-import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.formats.text.TextType;
 
-/** What a field of a {@code .tbl} file holds, and as what it stands in a chunk. */
+/** What a field of a {@code .tbl} file holds. */
 public enum TblType {
-    INT32(ColumnType.INT32, "a 32-bit integer"),
-    INT64(ColumnType.INT64, "a 64-bit integer"),
+    INT32(TextType.INT32, 0),
+    INT64(TextType.INT64, 0),
     /** A decimal with up to two digits after the point, kept exactly as a count of hundredths. */
-    HUNDREDTHS(ColumnType.INT64, "a decimal with at most two digits after the point"),
-    /** {@code yyyy-mm-dd}, kept as the number {@code yyyymmdd}. */
-    DATE(ColumnType.INT32, "a date written yyyy-mm-dd"),
+    HUNDREDTHS(TextType.DECIMAL, 2),
+    /** {@code yyyy-mm-dd}, kept as days since 1970. */
+    DATE(TextType.DATE, 0),
     /** The bytes between the bars as they are. */
-    TEXT(ColumnType.STRING, "text");
+    TEXT(TextType.TEXT, 0);
 
-    private final ColumnType columnType;
-    private final String expectation;
+    private final TextType text;
+    private final int scale;
 
-    TblType(ColumnType columnType, String expectation) {
-        this.columnType = columnType;
-        this.expectation = expectation;
+    TblType(TextType text, int scale) {
+        this.text = text;
+        this.scale = scale;
     }
 
-    public ColumnType columnType() {
-        return columnType;
+    TextType text() {
+        return text;
     }
 
-    /** What a malformed field should have been, for messages. */
-    String expectation() {
-        return expectation;
+    /** Returns the digits after the point. */
+    int scale() {
+        return scale;
     }
 }

@@ -38,13 +38,14 @@ class MissingFormatJarsTest {
     @CsvSource({
         "avro, flink-table",
         "parquet, flink-table",
+        "arrow, arrow-vector",
         "avro, flink-avro|avro",
         "parquet, flink-parquet|parquet|hadoop"
     })
     void shouldSayWhichJarsAClusterLacksForAFormat(String format, String jars, @TempDir Path data)
             throws Exception {
         try (URLClassLoader cluster = without(jars)) {
-            Class<?> formats = cluster.loadClass(FileFormat.class.getName());
+            Class<?> formats = cluster.loadClass(TableFormat.class.getName());
             Object wanted =
                     formats.getMethod("valueOf", String.class)
                             .invoke(null, format.toUpperCase(Locale.ROOT));

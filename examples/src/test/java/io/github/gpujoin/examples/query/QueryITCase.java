@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
-import io.github.gpujoin.examples.files.FileFormat;
 import io.github.gpujoin.examples.files.TableFiles;
+import io.github.gpujoin.examples.files.TableFormat;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.run.JobOptions;
 import io.github.gpujoin.examples.tbl.TblTable;
@@ -133,8 +133,8 @@ class QueryITCase {
     }
 
     @ParameterizedTest
-    @EnumSource(FileFormat.class)
-    void shouldAnswerTheSameFromFilesOfOtherFormats(FileFormat format) throws Exception {
+    @EnumSource(TableFormat.class)
+    void shouldAnswerTheSameFromFilesOfOtherFormats(TableFormat format) throws Exception {
         SoftAssertions answers = new SoftAssertions();
         StreamExecutionEnvironment env =
                 environment("--parallelism=2", "--checkpoint-interval=50", "--engine=cpu");

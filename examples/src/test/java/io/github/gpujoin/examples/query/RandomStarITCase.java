@@ -10,24 +10,22 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.examples.tbl.TblColumn;
-import io.github.gpujoin.examples.tbl.TblFormat;
 import io.github.gpujoin.examples.tbl.TblTable;
 import io.github.gpujoin.flink.api.GroupedJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.StateBackendOptions;
-import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
@@ -209,13 +207,11 @@ class RandomStarITCase {
 
     private DataStream<Chunk> read(StreamExecutionEnvironment env, TblTable table, int chunkBytes) {
         ChunkSchema schema = table.projectAll();
-        FileSource<Chunk> source =
-                FileSource.forBulkFileFormat(
-                                new TblFormat(table, schema, chunkBytes),
-                                new org.apache.flink.core.fs.Path(
-                                        directory.resolve(table.fileName()).toUri()))
-                        .build();
-        return env.fromSource(source, WatermarkStrategy.noWatermarks(), table.name());
+        return ColumnarSource.of(
+                        table.format(schema).chunkBytes(chunkBytes),
+                        new org.apache.flink.core.fs.Path(
+                                directory.resolve(table.fileName()).toUri()))
+                .toStream(env, table.name());
     }
 
     private static List<String> text(Row row, List<TblColumn> columns) {

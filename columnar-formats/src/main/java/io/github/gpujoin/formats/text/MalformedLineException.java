@@ -1,15 +1,17 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.examples.tbl;
+package io.github.gpujoin.formats.text;
 
 import java.io.IOException;
+import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.runtime.throwable.ThrowableAnnotation;
 import org.apache.flink.runtime.throwable.ThrowableType;
 
 /**
- * A line of an input file breaks the file's format; the message names file, line and what was
- * expected. Reading it again cannot help, so the job is not restarted.
+ * A line of an input file breaks the file's format. The message names file, line and what was
+ * expected. Another attempt cannot help, so the job does not restart.
  */
+@PublicEvolving
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
 public final class MalformedLineException extends IOException {
 

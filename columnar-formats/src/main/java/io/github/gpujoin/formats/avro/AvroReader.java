@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.avro;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileReader;
+import org.apache.avro.generic.GenericDatumReader;
+import org.apache.avro.io.BinaryDecoder;
+import org.apache.avro.io.DecoderFactory;
+import org.apache.flink.core.fs.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the blocks of one split. Used by one thread at a time. */
+final class AvroReader implements ColumnarReader {
+
+    private final AvroInput input;
+    private final DataFileReader<Void> file;
+    private final ColumnarSplit split;
+    private final ChunkBuilder builder;
+    private final Schema record;
+
+    /** Of the record, in its order; null where a field is skipped. */
+    private final @Nullable AvroField[] fields;
+
+    private final Schema[] types;
+
+    /** Those of variable-width columns, in the order of the chunk. */
+    private final List<AvroField> variableWidth = new ArrayList<>();
+
+    private @Nullable BinaryDecoder decoder;
+
+    /** Of the current block. */
+    private long blockOffset = ColumnarPosition.START.offset();
+
+    private long blockRows;
+    private int blockBytes;
+    private long rowsRead;
+
+    private AvroReader(
+            AvroInput input,
+            DataFileReader<Void> file,
+            ChunkSchema schema,
+            int chunkBytes,
+            ColumnarSplit split) {
+        this.input = input;
+        this.file = file;
+        this.split = split;
+        this.builder = new ChunkBuilder(schema, chunkBytes);
+        this.record = file.getSchema();
+        List<Schema.Field> all = record.getFields();
+        this.fields = new AvroField[all.size()];
+        this.types = all.stream().map(Schema.Field::schema).toArray(Schema[]::new);
+        for (int i = 0; i < schema.size(); i++) {
+            Column column = schema.column(i);
+            Schema.Field from = AvroColumn.require(record, column.name());
+            AvroColumn source = AvroColumn.of(from);
+            requireReadable(column, source);
+            AvroField field = new AvroField(i, column, source);
+            fields[from.pos()] = field;
+            if (!column.isFixed()) {
+                variableWidth.add(field);
+            }
+        }
+    }
+
+    private static void requireReadable(Column column, AvroColumn source) {
+        boolean isWider =
+                column.type().isInteger()
+                        && source.type().isInteger()
+                        && column.type().widthBytes() >= source.type().widthBytes();
+        if (column.type() != source.type() && !isWider) {
+            throw new IllegalArgumentException(
+                    "Column has another type in the Avro file: column="
+                            + column
+                            + ", file="
+                            + source.type());
+        }
+    }
+
+    /** Opens a file, and reads its header. Closes the input if that fails. */
+    static DataFileReader<Void> open(AvroInput input, Path path) throws IOException {
+        try {
+            DataFileReader<Void> file = new DataFileReader<>(input, new GenericDatumReader<>());
+            if (file.getSchema().getType() != Schema.Type.RECORD) {
+                throw new AvroRuntimeException("rows are no records");
+            }
+            return file;
+        } catch (IOException | RuntimeException e) {
+            input.close();
+            throw new IOException(
+                    "Not an Avro container file, or damaged: file="
+                            + path
+                            + ", cause="
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    /**
+     * @throws IOException if the file cannot be read, lacks a field, or has it with another type
+     */
+    static AvroReader open(
+            ChunkSchema schema, int chunkBytes, ColumnarSplit split, ColumnarPosition from)
+            throws IOException {
+        AvroInput input = new AvroInput(split.path(), split.fileBytes());
+        DataFileReader<Void> file = open(input, split.path());
+        try {
+            AvroReader reader = new AvroReader(input, file, schema, chunkBytes, split);
+            reader.startAt(from);
+            return reader;
+        } catch (IllegalArgumentException e) {
+            file.close();
+            throw new IOException(e.getMessage() + ", file=" + split.path(), e);
+        } catch (IOException | RuntimeException e) {
+            file.close();
+            throw e;
+        }
+    }
+
+    private void startAt(ColumnarPosition from) throws IOException {
+        if (from.isStart()) {
+            file.sync(split.offset());
+            return;
+        }
+        file.seek(from.offset());
+        if (from.rows() > 0 && startBlock()) {
+            try {
+                for (; rowsRead < from.rows(); rowsRead++) {
+                    GenericDatumReader.skip(record, decoder);
+                }
+            } catch (IOException | RuntimeException e) {
+                throw damaged(e);
+            }
+        }
+    }
+
+    @Override
+    public @Nullable Chunk read() throws IOException {
+        while (!builder.isFull() && (rowsRead < blockRows || startBlock())) {
+            try {
+                decodeRows();
+            } catch (IOException | RuntimeException e) {
+                throw damaged(e);
+            }
+        }
+        return builder.isEmpty()
+                ? null
+                : builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
+    }
+
+    /** Starts the next block of the split; returns false if there is none. */
+    private boolean startBlock() throws IOException {
+        long offset = file.previousSync();
+        if (file.pastSync(split.end())) {
+            return false;
+        }
+        blockOffset = offset;
+        rowsRead = 0;
+        try {
+            input.requireBlock(offset);
+            if (!file.hasNext() || file.getBlockCount() < 0) {
+                throw new AvroRuntimeException("Block has no rows");
+            }
+            ByteBuffer block = file.nextBlock();
+            blockRows = file.getBlockCount();
+            blockBytes = block.remaining();
+            decoder =
+                    DecoderFactory.get()
+                            .binaryDecoder(
+                                    block.array(),
+                                    block.arrayOffset() + block.position(),
+                                    blockBytes,
+                                    decoder);
+            return true;
+        } catch (IOException | RuntimeException e) {
+            throw damaged(e);
+        }
+    }
+
+    private void decodeRows() throws IOException {
+        BinaryDecoder in = decoder;
+        for (; rowsRead < blockRows && !builder.isFull(); rowsRead++) {
+            for (int i = 0; i < fields.length; i++) {
+                AvroField field = fields[i];
+                if (field == null) {
+                    GenericDatumReader.skip(types[i], in);
+                } else {
+                    field.read(in, builder, blockBytes);
+                }
+            }
+            for (int i = 0; i < variableWidth.size(); i++) {
+                variableWidth.get(i).append(builder);
+            }
+            builder.endRow();
+        }
+        if (rowsRead >= blockRows && !in.isEnd()) {
+            throw new AvroRuntimeException("Block has bytes after its last row");
+        }
+    }
+
+    private IOException damaged(Exception e) {
+        return new IOException(
+                "Cannot read a block of an Avro file: file="
+                        + split.path()
+                        + ", offset="
+                        + blockOffset
+                        + ", rowsRead="
+                        + rowsRead
+                        + ", cause="
+                        + e.getMessage(),
+                e);
+    }
+
+    @Override
+    public ColumnarPosition position() {
+        return new ColumnarPosition(blockOffset, rowsRead);
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.text;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.flink.core.fs.Path;
+
+/**
+ * The first line of a CSV file.
+ *
+ * @param names of the columns
+ * @param end offset in the file after the line
+ */
+record TextHeader(List<String> names, int end) {
+
+    private static final String BYTE_ORDER_MARK = "\uFEFF";
+
+    /** Reads the header with a block that has read nothing yet. */
+    static TextHeader read(TextBlock block, TextSyntax syntax) throws IOException {
+        int end = 0;
+        boolean isQuoted = false;
+        do {
+            for (; end < block.end(); end++) {
+                byte next = block.bytes()[end];
+                isQuoted ^= next == TextSyntax.QUOTE;
+                if (next == '\n' && !(isQuoted && syntax.lineBreaks())) {
+                    String line = new String(block.bytes(), 0, end, StandardCharsets.UTF_8);
+                    return new TextHeader(names(block, line, syntax.delimiter()), end + 1);
+                }
+            }
+        } while (block.read(0));
+        throw block.malformed(0, "expected a header");
+    }
+
+    private static List<String> names(TextBlock block, String line, char delimiter)
+            throws IOException {
+        String text = line.startsWith(BYTE_ORDER_MARK) ? line.substring(1) : line;
+        text = text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
+        List<String> names = new ArrayList<>();
+        int start = 0;
+        boolean isQuoted = false;
+        for (int i = 0; i <= text.length(); i++) {
+            if (i == text.length() || text.charAt(i) == delimiter && !isQuoted) {
+                names.add(name(text.substring(start, i)));
+                start = i + 1;
+            } else if (text.charAt(i) == TextSyntax.QUOTE) {
+                isQuoted = !isQuoted;
+            }
+        }
+        if (isQuoted) {
+            throw block.malformed(0, "expected a closing quote before the end of the line");
+        }
+        return names;
+    }
+
+    private static String name(String field) {
+        return field.length() > 1 && field.startsWith("\"") && field.endsWith("\"")
+                ? field.substring(1, field.length() - 1).replace("\"\"", "\"")
+                : field;
+    }
+
+    /**
+     * Finds columns by name.
+     *
+     * @throws IOException if the header has a column not at all, or twice
+     */
+    FieldMap fields(List<TextColumn> columns, Path path) throws IOException {
+        int[] fields = new int[columns.size()];
+        for (int i = 0; i < fields.length; i++) {
+            String name = columns.get(i).name();
+            fields[i] = names.indexOf(name);
+            if (fields[i] < 0 || names.lastIndexOf(name) != fields[i]) {
+                throw new IOException(
+                        "Header has a column %s: column=%s, columns=%s, file=%s"
+                                .formatted(fields[i] < 0 ? "not" : "twice", name, names, path));
+            }
+        }
+        return new FieldMap(names.size(), end, fields);
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.text;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import java.io.IOException;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the lines that start in one split. Used by one thread at a time. */
+final class TextReader implements ColumnarReader {
+
+    private final TextBlock block;
+    private final LineDecoder decoder;
+    private final LineScanner lines;
+
+    /** Offset in the file from which on lines belong to the next split. */
+    private final long endOffset;
+
+    /** Offset in the block of the first line that was not scanned. */
+    private int next;
+
+    /** Number of the first scanned line that was not decoded. */
+    private int line;
+
+    private TextReader(TextBlock block, LineDecoder decoder, long endOffset) {
+        this.block = block;
+        this.decoder = decoder;
+        this.lines = decoder.scanner();
+        this.endOffset = endOffset;
+    }
+
+    static TextReader open(
+            TextBlock block, LineDecoder decoder, ColumnarSplit split, ColumnarPosition from)
+            throws IOException {
+        TextReader reader = new TextReader(block, decoder, split.end());
+        long start = Math.max(decoder.linesStart(), split.offset());
+        if (!from.isStart()) {
+            block.startAt(from.offset());
+        } else if (start >= split.end() || start == decoder.linesStart()) {
+            block.startAt(start);
+        } else {
+            // A line starts at the offset only if the byte before it ends one.
+            block.startAt(start - 1);
+            reader.skipLine();
+        }
+        return reader;
+    }
+
+    private void skipLine() throws IOException {
+        do {
+            while (next < block.end()) {
+                if (block.bytes()[next++] == '\n') {
+                    return;
+                }
+            }
+            next = 0;
+        } while (block.read(block.end()));
+    }
+
+    @Override
+    public @Nullable Chunk read() throws IOException {
+        while (!decoder.isFull() && (line < lines.lines() || scan())) {
+            try {
+                line = decoder.decode(block.bytes(), line);
+            } catch (BadLineException e) {
+                throw block.malformed(block.offset() + e.lineStart(), e.getMessage());
+            }
+        }
+        return decoder.isEmpty() ? null : decoder.seal();
+    }
+
+    /** Scans further lines; returns false at the end of the split. */
+    private boolean scan() throws IOException {
+        String problem = lines.problem();
+        while (problem == null && block.offset() + next < endOffset) {
+            int limit = (int) Math.min(Integer.MAX_VALUE, endOffset - block.offset());
+            lines.scan(block.bytes(), next, block.end(), limit);
+            line = 0;
+            next = lines.next();
+            problem = lines.problem();
+            if (lines.lines() > 0) {
+                return true;
+            }
+            if (problem == null && !readBlock()) {
+                return false;
+            }
+        }
+        if (problem != null) {
+            throw block.malformed(block.offset() + next, problem);
+        }
+        return false;
+    }
+
+    private boolean readBlock() throws IOException {
+        boolean isLineOpen = next < block.end();
+        int kept = next;
+        next = 0;
+        if (block.read(kept)) {
+            return true;
+        }
+        if (isLineOpen) {
+            throw block.malformed(
+                    block.offset(), "expected a closing quote before the end of the file");
+        }
+        return false;
+    }
+
+    @Override
+    public ColumnarPosition position() {
+        int start = line < lines.lines() ? lines.lineStart(line) : next;
+        return new ColumnarPosition(block.offset() + start, 0);
+    }
+
+    @Override
+    public void close() throws IOException {
+        block.close();
+    }
+}

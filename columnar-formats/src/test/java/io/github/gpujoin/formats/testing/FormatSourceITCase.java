@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.source.ColumnarFormat;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.formats.arrow.ArrowFormat;
+import io.github.gpujoin.formats.avro.AvroFormat;
+import io.github.gpujoin.formats.text.TextColumn;
+import io.github.gpujoin.formats.text.TextFormat;
+import io.github.gpujoin.formats.text.TextType;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.arrow.memory.BufferAllocator;
+import org.apache.arrow.memory.RootAllocator;
+import org.apache.arrow.vector.BigIntVector;
+import org.apache.arrow.vector.VarCharVector;
+import org.apache.arrow.vector.VectorSchemaRoot;
+import org.apache.arrow.vector.ipc.ArrowFileWriter;
+import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
+import org.apache.avro.file.DataFileWriter;
+import org.apache.avro.generic.GenericData;
+import org.apache.avro.generic.GenericDatumWriter;
+import org.apache.avro.generic.GenericRecord;
+import org.apache.flink.api.common.functions.FlatMapFunction;
+import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.util.CollectionUtil;
+import org.apache.flink.util.Collector;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Reads files of each format in a job that restarts. */
+@Timeout(120)
+class FormatSourceITCase {
+
+    @RegisterExtension
+    static final MiniClusterExtension CLUSTER =
+            new MiniClusterExtension(
+                    new MiniClusterResourceConfiguration.Builder()
+                            .setNumberTaskManagers(1)
+                            .setNumberSlotsPerTaskManager(2)
+                            .build());
+
+    private static final int FILES = 3;
+    private static final int ROWS = 100_000;
+
+    private static final ChunkSchema ROW =
+            ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("name", ColumnType.STRING));
+
+    private static final TextColumn[] TEXT = {
+        TextColumn.of("id", TextType.INT64), TextColumn.of("name", TextType.TEXT)
+    };
+
+    /** Chunks until a failure, which happens once. */
+    private static final AtomicInteger CHUNKS_LEFT = new AtomicInteger();
+
+    @TempDir Path folder;
+
+    /** The formats, each with a writer of rows from an id on. */
+    enum Kind {
+        TBL(TextFormat.tbl(TEXT)) {
+            @Override
+            void write(Path file, int first) throws IOException {
+                StringBuilder text = new StringBuilder();
+                for (int i = first; i < first + ROWS; i++) {
+                    text.append(i).append("|row ").append(i).append("|\n");
+                }
+                Files.writeString(file, text);
+            }
+        },
+        CSV(TextFormat.csv(TEXT)) {
+            @Override
+            void write(Path file, int first) throws IOException {
+                StringBuilder text = new StringBuilder("name,id\n");
+                for (int i = first; i < first + ROWS; i++) {
+                    text.append("\"row, ").append(i).append("\",").append(i).append('\n');
+                }
+                Files.writeString(file, text);
+            }
+        },
+        AVRO(AvroFormat.of(ROW)) {
+            @Override
+            void write(Path file, int first) throws IOException {
+                Schema schema =
+                        SchemaBuilder.record("row")
+                                .fields()
+                                .requiredString("name")
+                                .requiredLong("id")
+                                .endRecord();
+                try (DataFileWriter<GenericRecord> writer =
+                        new DataFileWriter<>(new GenericDatumWriter<>(schema))) {
+                    writer.create(schema, file.toFile());
+                    for (int i = first; i < first + ROWS; i++) {
+                        GenericRecord row = new GenericData.Record(schema);
+                        row.put("id", (long) i);
+                        row.put("name", "row " + i);
+                        writer.append(row);
+                    }
+                }
+            }
+        },
+        ARROW(ArrowFormat.of(ROW)) {
+            @Override
+            void write(Path file, int first) throws IOException {
+                int batchRows = ROWS / 20;
+                try (BufferAllocator allocator = new RootAllocator();
+                        BigIntVector id = new BigIntVector("id", allocator);
+                        VarCharVector name = new VarCharVector("name", allocator);
+                        VectorSchemaRoot root = VectorSchemaRoot.of(name, id);
+                        OutputStream out = Files.newOutputStream(file);
+                        ArrowFileWriter writer =
+                                new ArrowFileWriter(root, null, Channels.newChannel(out))) {
+                    for (int batch = first; batch < first + ROWS; batch += batchRows) {
+                        for (int i = 0; i < batchRows; i++) {
+                            String text = "row " + (batch + i);
+                            id.setSafe(i, batch + i);
+                            name.setSafe(i, text.getBytes(StandardCharsets.UTF_8));
+                        }
+                        root.setRowCount(batchRows);
+                        writer.writeBatch();
+                    }
+                    writer.end();
+                }
+            }
+        };
+
+        final ColumnarFormat format;
+
+        Kind(ColumnarFormat format) {
+            this.format = format;
+        }
+
+        abstract void write(Path file, int first) throws IOException;
+    }
+
+    /** Emits the ids of a chunk's rows, and fails once. */
+    private static final class Ids implements FlatMapFunction<Chunk, Long> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void flatMap(Chunk chunk, Collector<Long> out) {
+            if (CHUNKS_LEFT.decrementAndGet() == 0) {
+                throw new IllegalStateException("as the test wants it");
+            }
+            for (int row = 0; row < chunk.rowCount(); row++) {
+                out.collect(chunk.getLong(0, row));
+            }
+        }
+    }
+
+    /** Results are collected exactly once, so rows that were read twice would be there twice. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void shouldReadEachRowOnceAcrossARestart(Kind kind) throws Exception {
+        for (int i = 0; i < FILES; i++) {
+            kind.write(folder.resolve("part-" + i), i * ROWS);
+        }
+        CHUNKS_LEFT.set(12);
+        Configuration settings = new Configuration();
+        settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
+        settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1);
+        settings.set(
+                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(1));
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(settings);
+        env.setParallelism(2);
+        env.enableCheckpointing(10);
+        List<Long> ids =
+                CollectionUtil.iteratorToList(
+                        ColumnarSource.of(
+                                        kind.format,
+                                        new org.apache.flink.core.fs.Path(folder.toUri()))
+                                .toStream(env, "parts")
+                                .flatMap(new Ids())
+                                .returns(Types.LONG)
+                                .executeAndCollect());
+        assertThat(CHUNKS_LEFT.get()).isNegative();
+        assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
+    }
+}
