@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
             TransportCommand.class,
             HybridCommand.class,
             EncodingCommand.class,
+            KafkaCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

@@ -37,7 +37,12 @@ public final class RowWriter {
 
     private int row;
 
-    RowWriter(ChunkBuilder builder) {
+    /**
+     * Creates a writer. Sources have their own; this one is for tests of formats.
+     *
+     * @param builder that collects the rows, and that its owner seals when it is full
+     */
+    public RowWriter(ChunkBuilder builder) {
         ChunkSchema schema = builder.schema();
         this.builder = builder;
         this.columns = schema.columns().toArray(Column[]::new);
@@ -54,7 +59,7 @@ public final class RowWriter {
     }
 
     /** Starts a row; one that was begun and not ended is forgotten. */
-    void begin() {
+    public void begin() {
         row++;
     }
 
@@ -130,8 +135,12 @@ public final class RowWriter {
         lengths[column] = NULL;
     }
 
-    /** Appends the row to the chunk. */
-    void end() throws BadRecordException {
+    /**
+     * Appends the row to the chunk.
+     *
+     * @throws BadRecordException if a column that is not nullable was not written
+     */
+    public void end() throws BadRecordException {
         for (int i = 0; i < columns.length; i++) {
             if (writtenIn[i] != row) {
                 requireNullable(i);
