@@ -20,7 +20,7 @@ public final class DecodedRows {
 
     public static List<List<Object>> of(
             RecordFormat format, ChunkSchema schema, List<byte[]> values) throws IOException {
-        ChunkBuilder builder = new ChunkBuilder(schema, 16 << 20);
+        ChunkBuilder builder = new ChunkBuilder(schema, 1 << 18);
         RowWriter row = new RowWriter(builder);
         RecordDecoder decoder = format.open(schema);
         for (byte[] value : values) {
