@@ -4,6 +4,7 @@ package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.join.Observations;
 import io.github.gpujoin.benchmarks.join.OutputFile;
+import io.github.gpujoin.benchmarks.kafka.AvroDecoding;
 import io.github.gpujoin.benchmarks.kafka.KafkaJob;
 import io.github.gpujoin.benchmarks.kafka.KafkaRun;
 import io.github.gpujoin.benchmarks.kafka.OrdersTopic;
@@ -29,11 +30,15 @@ import picocli.CommandLine.Spec;
             "Compares jobs that read Avro values of ten fields from a broker in this process:",
             "as chunks, with Flink's Avro formats, and with these and a packer.",
             "rows_per_cpu_second is of the task's and the consumer's thread together: one core."
-                    + " The garbage collector's threads are not counted."
+                    + " The garbage collector's threads are not counted. kafka-decode is of values in"
+                    + " memory, without Kafka and without a job."
         },
         mixinStandardHelpOptions = true,
         showDefaultValues = true)
 final class KafkaCommand implements Callable<Integer> {
+
+    /** Of 16,384 values in memory each; the fastest counts. */
+    private static final int DECODE_ROUNDS = 200;
 
     @Spec private CommandSpec spec;
 
@@ -76,6 +81,14 @@ final class KafkaCommand implements Callable<Integer> {
         Observations observations =
                 new Observations(Bench.typed(spec), spec.commandLine().getOut());
         runs.forEach((job, all) -> report(job, all, observations));
+        for (AvroDecoding decoding : AvroDecoding.values()) {
+            observations.add(
+                    "kafka-decode",
+                    "contender",
+                    decoding.label(),
+                    "cpu_ns_per_row",
+                    decoding.cpuNsPerValue(DECODE_ROUNDS));
+        }
         if (json != null) {
             observations.write(json);
         }

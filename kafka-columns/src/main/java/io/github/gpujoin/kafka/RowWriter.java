@@ -6,8 +6,10 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
@@ -23,7 +25,17 @@ public final class RowWriter {
 
     private final ChunkBuilder builder;
     private final Column[] columns;
-    private final boolean[] isFixed;
+
+    /** Indexes of the variable-width columns. */
+    private final int[] variable;
+
+    /** Bytes of a value, 0 if they vary. */
+    private final int[] widths;
+
+    /** Offset of each fixed-width column in the builder's array, -1 of the others. */
+    private final int[] columnOffsets;
+
+    private final boolean[] isDouble;
 
     /** Of variable-width columns: a value's bytes, or its bits if it is a number. */
     private final byte[][] bytes;
@@ -32,8 +44,13 @@ public final class RowWriter {
     private final int[] lengths;
     private final long[] bits;
 
-    /** Number of the row in which each column was written last. */
-    private final int[] writtenIn;
+    /** A bit for each column: whether this row has a value, and whether each row must have one. */
+    private final long[] written;
+
+    private final long[] required;
+
+    /** Of the row: the builder's array, and the row's number in it. */
+    private byte[] target = NONE;
 
     private int row;
 
@@ -44,23 +61,38 @@ public final class RowWriter {
      */
     public RowWriter(ChunkBuilder builder) {
         ChunkSchema schema = builder.schema();
+        int count = schema.size();
         this.builder = builder;
         this.columns = schema.columns().toArray(Column[]::new);
-        this.isFixed = new boolean[columns.length];
-        for (int i = 0; i < columns.length; i++) {
-            isFixed[i] = columns[i].isFixed();
-        }
-        this.bytes = new byte[columns.length][];
+        this.variable = IntStream.range(0, count).filter(i -> !columns[i].isFixed()).toArray();
+        this.widths = new int[count];
+        this.columnOffsets = new int[count];
+        this.isDouble = new boolean[count];
+        this.bytes = new byte[count][];
         Arrays.fill(bytes, NONE);
-        this.offsets = new int[columns.length];
-        this.lengths = new int[columns.length];
-        this.bits = new long[columns.length];
-        this.writtenIn = new int[columns.length];
+        this.offsets = new int[count];
+        this.lengths = new int[count];
+        this.bits = new long[count];
+        this.written = new long[(count >> 6) + 1];
+        this.required = new long[written.length];
+        for (int i = 0; i < count; i++) {
+            widths[i] = columns[i].type().widthBytes();
+            columnOffsets[i] = builder.columnOffset(i);
+            isDouble[i] = columns[i].type() == ColumnType.FLOAT64;
+            if (!columns[i].nullable()) {
+                required[i >> 6] |= 1L << i;
+            }
+        }
     }
 
     /** Starts a row; one that was begun and not ended is forgotten. */
     public void begin() {
-        row++;
+        target = builder.array();
+        row = builder.rowCount();
+        if (row == builder.capacityRows()) {
+            throw new IllegalStateException("Chunk is full. Call seal() first: rows=" + row);
+        }
+        Arrays.fill(written, 0);
     }
 
     /**
@@ -71,8 +103,7 @@ public final class RowWriter {
      * @throws BadRecordException if the column is too narrow for the value
      */
     public void putLong(int column, long value) throws BadRecordException {
-        ColumnType type = columns[column].type();
-        int unused = Long.SIZE - 8 * type.widthBytes();
+        int unused = Long.SIZE - 8 * widths[column];
         if (value << unused >> unused != value) {
             throw new BadRecordException(
                     "Value is out of range: column=" + columns[column] + ", value=" + value);
@@ -89,18 +120,20 @@ public final class RowWriter {
     public void putDouble(int column, double value) {
         putBits(
                 column,
-                columns[column].type() == ColumnType.FLOAT64
+                isDouble[column]
                         ? Double.doubleToRawLongBits(value)
                         : Float.floatToRawIntBits((float) value));
     }
 
     private void putBits(int column, long value) {
-        writtenIn[column] = row;
-        if (isFixed[column]) {
-            builder.putInteger(column, value);
+        written[column >> 6] |= 1L << column;
+        int width = widths[column];
+        int offset = columnOffsets[column];
+        if (offset >= 0) {
+            Memory.putInteger(target, Memory.BYTES + offset + (long) width * row, width, value);
         } else {
             bits[column] = value;
-            lengths[column] = columns[column].type().widthBytes();
+            lengths[column] = width;
         }
     }
 
@@ -114,7 +147,11 @@ public final class RowWriter {
      */
     public void putBytes(int column, byte[] value, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, value.length);
-        writtenIn[column] = row;
+        if (widths[column] > 0) {
+            throw new IllegalArgumentException(
+                    "Bytes in a column of numbers: column=" + columns[column]);
+        }
+        written[column >> 6] |= 1L << column;
         bytes[column] = value;
         offsets[column] = offset;
         lengths[column] = length;
@@ -131,7 +168,7 @@ public final class RowWriter {
             throw new BadRecordException(
                     "Null in a column that is not nullable: column=" + columns[column].name());
         }
-        writtenIn[column] = row;
+        written[column >> 6] |= 1L << column;
         lengths[column] = NULL;
     }
 
@@ -141,32 +178,26 @@ public final class RowWriter {
      * @throws BadRecordException if a column that is not nullable was not written
      */
     public void end() throws BadRecordException {
-        for (int i = 0; i < columns.length; i++) {
-            if (writtenIn[i] != row) {
-                requireNullable(i);
+        for (int word = 0; word < required.length; word++) {
+            long missing = required[word] & ~written[word];
+            if (missing != 0) {
+                int column = (word << 6) + Long.numberOfTrailingZeros(missing);
+                throw new BadRecordException(
+                        "No value for a column that is not nullable: column="
+                                + columns[column].name());
+            }
+        }
+        for (int column : variable) {
+            boolean isWritten = (written[column >> 6] & 1L << column) != 0;
+            int length = isWritten ? lengths[column] : NULL;
+            if (length == NULL) {
                 builder.addNull();
-            } else if (!isFixed[i]) {
-                append(i);
+            } else if (widths[column] > 0) {
+                builder.addInteger(length, bits[column]);
+            } else {
+                builder.addBytes(bytes[column], offsets[column], length);
             }
         }
         builder.endRow();
-    }
-
-    private void requireNullable(int column) throws BadRecordException {
-        if (!columns[column].nullable()) {
-            throw new BadRecordException(
-                    "No value for a column that is not nullable: column=" + columns[column].name());
-        }
-    }
-
-    private void append(int column) {
-        int length = lengths[column];
-        if (length == NULL) {
-            builder.addNull();
-        } else if (columns[column].type().isFixedWidth()) {
-            builder.addInteger(length, bits[column]);
-        } else {
-            builder.addBytes(bytes[column], offsets[column], length);
-        }
     }
 }

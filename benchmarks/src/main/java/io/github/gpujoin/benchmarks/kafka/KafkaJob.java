@@ -115,7 +115,7 @@ public enum KafkaJob {
                 "orders");
     }
 
-    private static DeserializationSchema<RowData> rowDataFormat() {
+    static DeserializationSchema<RowData> rowDataFormat() {
         RowType type =
                 (RowType)
                         AvroSchemaConverter.convertToDataType(Orders.SCHEMA.toString())
