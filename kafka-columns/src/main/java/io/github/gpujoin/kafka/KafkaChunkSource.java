@@ -3,6 +3,7 @@
 package io.github.gpujoin.kafka;
 
 import io.github.gpujoin.core.layout.Chunk;
+import java.io.IOException;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.Source;
@@ -59,7 +60,7 @@ final class KafkaChunkSource
     @Override
     public SplitEnumerator<KafkaPartitionSplit, KafkaSourceEnumState> restoreEnumerator(
             SplitEnumeratorContext<KafkaPartitionSplit> context, KafkaSourceEnumState checkpoint)
-            throws java.io.IOException {
+            throws IOException {
         return kafka.restoreEnumerator(context, checkpoint);
     }
 

@@ -5,6 +5,7 @@ package io.github.gpujoin.kafka;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.TreeMap;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -65,7 +66,7 @@ final class Broker implements AutoCloseable {
 
     /** Returns the offset up to which a group has committed a partition of a topic. */
     Map<String, Long> committed(String group) throws Exception {
-        Map<String, Long> offsets = new java.util.TreeMap<>();
+        Map<String, Long> offsets = new TreeMap<>();
         admin.listConsumerGroupOffsets(group)
                 .partitionsToOffsetAndMetadata()
                 .get()

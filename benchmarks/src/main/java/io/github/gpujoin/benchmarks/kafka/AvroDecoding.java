@@ -10,6 +10,7 @@ import io.github.gpujoin.kafka.RowWriter;
 import io.github.gpujoin.kafka.avro.AvroFormat;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.util.Locale;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
 import org.apache.flink.formats.avro.AvroDeserializationSchema;
 
@@ -56,7 +57,7 @@ public enum AvroDecoding {
 
     /** Name in reports. */
     public String label() {
-        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     private static Decoding chunks(ChunkSchema columns) throws IOException {

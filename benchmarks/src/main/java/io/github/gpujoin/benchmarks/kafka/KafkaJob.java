@@ -14,6 +14,7 @@ import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.kafka.ColumnarKafka;
 import io.github.gpujoin.kafka.avro.AvroFormat;
 import java.util.List;
+import java.util.Locale;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.serialization.DeserializationSchema;
@@ -85,7 +86,7 @@ public enum KafkaJob {
 
     /** Name in reports. */
     public String label() {
-        return name().toLowerCase(java.util.Locale.ROOT).replace('_', '-');
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** The same settings for all. */

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.apache.flink.annotation.PublicEvolving;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Values that are Protocol Buffers messages of one type. Columns are fields of the message, by
@@ -111,8 +112,7 @@ public final class ProtobufFormat implements RecordFormat {
                         + known.keySet());
     }
 
-    private static @org.jspecify.annotations.Nullable Descriptor find(
-            FileDescriptor file, String name) {
+    private static @Nullable Descriptor find(FileDescriptor file, String name) {
         String[] path = name.split("\\.");
         Descriptor found = file.findMessageTypeByName(path[0]);
         for (int i = 1; i < path.length && found != null; i++) {

@@ -13,6 +13,7 @@ import io.github.gpujoin.kafka.DecodedRows;
 import io.github.gpujoin.kafka.RecordFormat;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -195,7 +196,7 @@ class AvroFormatTest {
         List<List<Object>> expected = new ArrayList<>();
         for (long value : new long[] {0, -1, 1, 127, 128, -129, 9_999_999_999L, Long.MIN_VALUE}) {
             GenericRecord record = new GenericData.Record(writer);
-            record.put("d", ByteBuffer.wrap(java.math.BigInteger.valueOf(value).toByteArray()));
+            record.put("d", ByteBuffer.wrap(BigInteger.valueOf(value).toByteArray()));
             values.add(encode(record));
             expected.add(List.of(value));
         }
