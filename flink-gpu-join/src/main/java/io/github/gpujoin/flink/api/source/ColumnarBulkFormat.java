@@ -21,9 +21,20 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
     private final ColumnarFormat format;
     private final ColumnConditions conditions;
 
-    ColumnarBulkFormat(ColumnarFormat format, ColumnConditions conditions) {
+    /** Null before the format is in a reader. */
+    private final transient @Nullable ReadProgress progress;
+
+    /** Creates the format as a source is serialized with it, which only describes its rows. */
+    ColumnarBulkFormat(ColumnarFormat format) {
+        this(format, ColumnConditions.NONE, null);
+    }
+
+    /** Creates the format of a reader. */
+    ColumnarBulkFormat(
+            ColumnarFormat format, ColumnConditions conditions, @Nullable ReadProgress progress) {
         this.format = format;
         this.conditions = conditions;
+        this.progress = progress;
     }
 
     @Override
@@ -44,7 +55,10 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
     private Reader<Chunk> open(FileSourceSplit split, ColumnarPosition from) throws IOException {
         ColumnarSplit part =
                 new ColumnarSplit(split.path(), split.offset(), split.length(), split.fileSize());
-        return new ChunkBatches(format.open(part, from, conditions));
+        return new ChunkBatches(
+                format.open(part, from, conditions),
+                progress == null ? ReadProgress.unregistered() : progress,
+                split.length());
     }
 
     @Override
@@ -57,14 +71,29 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
         return ChunkTypeInfo.of(format.schema());
     }
 
-    private record ChunkBatches(ColumnarReader reader) implements Reader<Chunk> {
+    private static final class ChunkBatches implements Reader<Chunk> {
+
+        private final ColumnarReader reader;
+        private final ReadProgress progress;
+        private final long splitBytes;
+        private long rowsSkipped;
+
+        ChunkBatches(ColumnarReader reader, ReadProgress progress, long splitBytes) {
+            this.reader = reader;
+            this.progress = progress;
+            this.splitBytes = splitBytes;
+        }
 
         @Override
         public @Nullable RecordIterator<Chunk> readBatch() throws IOException {
             Chunk chunk = reader.read();
+            progress.rowsSkipped().inc(reader.rowsSkipped() - rowsSkipped);
+            rowsSkipped = reader.rowsSkipped();
             if (chunk == null) {
+                progress.splitBytesRead().inc(splitBytes);
                 return null;
             }
+            progress.rowsRead().inc(chunk.rowCount());
             ColumnarPosition next = reader.position();
             SingletonResultIterator<Chunk> batch = new SingletonResultIterator<>();
             batch.set(chunk, next.offset(), next.rows());

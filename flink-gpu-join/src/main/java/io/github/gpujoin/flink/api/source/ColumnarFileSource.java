@@ -4,6 +4,9 @@ package io.github.gpujoin.flink.api.source;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.filter.SourceConditions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.flink.api.connector.source.DynamicParallelismInference;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.api.connector.source.SourceReaderContext;
 import org.apache.flink.connector.file.src.AbstractFileSource;
@@ -18,44 +21,66 @@ import org.apache.flink.core.io.SimpleVersionedSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Flink's file source, whose readers know the conditions of the join that reads their rows, and no
- * one else does.
+ * Flink's file source, whose readers count what they read. If one join alone reads the source, its
+ * readers also know the conditions of that join.
  */
-final class ColumnarFileSource extends AbstractFileSource<Chunk, FileSourceSplit> {
+final class ColumnarFileSource extends AbstractFileSource<Chunk, FileSourceSplit>
+        implements DynamicParallelismInference {
 
     private static final long serialVersionUID = 1L;
 
+    private final Path[] paths;
     private final ColumnarFormat format;
-    private final String join;
+    private final @Nullable String join;
 
     /**
-     * @param join identifies the join
+     * @param watch null for a source that ends with its files
+     * @param join identifies the join; null if others may read the source
      */
     ColumnarFileSource(
             Path[] paths,
             FileEnumerator.Provider enumerator,
             ColumnarFormat format,
             @Nullable ContinuousEnumerationSettings watch,
-            String join) {
+            @Nullable String join) {
         super(
                 paths,
                 enumerator,
                 FileSource.DEFAULT_SPLIT_ASSIGNER,
-                new ColumnarBulkFormat(format, ColumnConditions.NONE),
+                new ColumnarBulkFormat(format),
                 watch);
+        this.paths = paths;
         this.format = format;
         this.join = join;
     }
 
     @Override
     public SourceReader<Chunk, FileSourceSplit> createReader(SourceReaderContext context) {
-        SourceConditions conditions = SourceConditions.of(join, context.metricGroup());
+        ColumnConditions conditions =
+                join == null
+                        ? ColumnConditions.NONE
+                        : SourceConditions.of(join, context.metricGroup());
+        ReadProgress progress = ReadProgress.registered(context.metricGroup());
         return new FileSourceReader<>(
-                context, new ColumnarBulkFormat(format, conditions), context.getConfiguration());
+                context,
+                new ColumnarBulkFormat(format, conditions, progress),
+                context.getConfiguration());
     }
 
     @Override
     public SimpleVersionedSerializer<FileSourceSplit> getSplitSerializer() {
         return FileSourceSplitSerializer.INSTANCE;
+    }
+
+    /** {@inheritDoc} Returns the number of splits. */
+    @Override
+    public int inferParallelism(DynamicParallelismInference.Context context) {
+        int most = context.getParallelismInferenceUpperBound();
+        try {
+            int splits = getEnumeratorFactory().create().enumerateSplits(paths, most).size();
+            return Math.max(1, Math.min(splits, most));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 }

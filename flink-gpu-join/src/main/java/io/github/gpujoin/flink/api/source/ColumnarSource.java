@@ -9,9 +9,10 @@ import java.util.Objects;
 import org.apache.flink.annotation.Internal;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.connector.file.src.ContinuousEnumerationSettings;
-import org.apache.flink.connector.file.src.FileSource;
-import org.apache.flink.connector.file.src.FileSource.FileSourceBuilder;
+import org.apache.flink.connector.file.src.FileSourceSplit;
+import org.apache.flink.connector.file.src.PendingSplitsCheckpoint;
 import org.apache.flink.connector.file.src.enumerate.NonSplittingRecursiveEnumerator;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStreamSource;
@@ -20,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads files as columnar chunks, for {@code StarJoin.ofChunks} and {@code dimensionChunks}. It is
- * Flink's {@link FileSource} with a {@link ColumnarFormat}: it reads from any file system that
- * Flink has, files and directories with all files in them, several readers a file; a checkpoint
- * holds what was read, to the row.
+ * Flink's {@link org.apache.flink.connector.file.src.FileSource} with a {@link ColumnarFormat}: it
+ * reads from any file system that Flink has, files and directories with all files in them, several
+ * readers a file; a checkpoint holds what was read, to the row.
  *
  * <pre>{@code
  * DataStream<Chunk> facts =
@@ -83,20 +84,19 @@ public final class ColumnarSource {
      *
      * @return the source of Flink
      */
-    public FileSource<Chunk> build() {
-        FileSourceBuilder<Chunk> source =
-                FileSource.forBulkFileFormat(
-                        new ColumnarBulkFormat(format, ColumnConditions.NONE), paths);
-        if (interval != null) {
-            // Flink 2.3's ContinuousFileSplitEnumerator drops all splits of a file but the first.
-            return source.setFileEnumerator(NonSplittingRecursiveEnumerator::new)
-                    .monitorContinuously(interval)
-                    .build();
-        }
-        if (format.isSplittable()) {
-            source.setFileEnumerator(FileSplits::new);
-        }
-        return source.build();
+    public Source<Chunk, FileSourceSplit, PendingSplitsCheckpoint<FileSourceSplit>> build() {
+        return build(null);
+    }
+
+    private ColumnarFileSource build(@Nullable String join) {
+        // Flink 2.3's ContinuousFileSplitEnumerator drops all splits of a file but the first.
+        boolean splits = interval == null && format.isSplittable();
+        return new ColumnarFileSource(
+                paths,
+                splits ? FileSplits::new : NonSplittingRecursiveEnumerator::new,
+                format,
+                interval == null ? null : new ContinuousEnumerationSettings(interval),
+                join);
     }
 
     /**
@@ -109,14 +109,7 @@ public final class ColumnarSource {
     public DataStreamSource<Chunk> toStream(StreamExecutionEnvironment env, String uid) {
         Objects.requireNonNull(env, "env");
         Objects.requireNonNull(uid, "uid");
-        DataStreamSource<Chunk> stream =
-                env.fromSource(
-                        build(),
-                        WatermarkStrategy.noWatermarks(),
-                        uid,
-                        ChunkTypeInfo.of(format.schema()));
-        stream.uid(uid);
-        return stream;
+        return toStream(env, uid, null);
     }
 
     /**
@@ -124,24 +117,16 @@ public final class ColumnarSource {
      *
      * @param env of the job
      * @param uid of the source, and its name
-     * @param join identifies the join, which must be the only reader of the stream
+     * @param join identifies the join, which must be the only reader of the stream; null if others
+     *     may read it
      * @return the stream of chunks
      */
     @Internal
     public DataStreamSource<Chunk> toStream(
-            StreamExecutionEnvironment env, String uid, String join) {
-        ColumnarFileSource source =
-                new ColumnarFileSource(
-                        paths,
-                        interval == null && format.isSplittable()
-                                ? FileSplits::new
-                                : NonSplittingRecursiveEnumerator::new,
-                        format,
-                        interval == null ? null : new ContinuousEnumerationSettings(interval),
-                        join);
+            StreamExecutionEnvironment env, String uid, @Nullable String join) {
         DataStreamSource<Chunk> stream =
                 env.fromSource(
-                        source,
+                        build(join),
                         WatermarkStrategy.noWatermarks(),
                         uid,
                         ChunkTypeInfo.of(format.schema()));
