@@ -57,7 +57,7 @@ public final class QueryTables {
 
     /**
      * Starts a star join of the table that the query's rate is counted in. If readers of its format
-     * apply the join's conditions, no one counts the rows on their way.
+     * apply the join's conditions, no operator counts the rows.
      */
     StarJoin<RowView> star(TblTable table, String... columns) {
         ChunkSchema schema = table.project(columns);
