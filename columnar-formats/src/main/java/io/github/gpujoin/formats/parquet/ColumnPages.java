@@ -32,6 +32,11 @@ final class ColumnPages {
     private final Column column;
     private final ParquetColumn source;
     private final PageReader pages;
+    private final PageDecompressors decompressors;
+
+    /** Of the current page; pages of byte sequences have an array each, to which values refer. */
+    private byte @Nullable [] pageBuffer;
+
     private final DictionaryDecoder.@Nullable Values dictionary;
 
     /** Number in the row group of the next row to read. */
@@ -62,6 +67,7 @@ final class ColumnPages {
 
     /**
      * @param column of the chunk
+     * @param decompressors of the file's pages
      * @param maxRows of one batch
      */
     ColumnPages(
@@ -69,15 +75,18 @@ final class ColumnPages {
             Column column,
             ParquetColumn source,
             PageReader pages,
+            PageDecompressors decompressors,
             int maxRows)
             throws IOException {
         this.descriptor = descriptor;
         this.column = column;
         this.source = source;
         this.pages = pages;
+        this.decompressors = decompressors;
         this.defined = new int[maxRows];
         this.longs = new long[isInteger() ? maxRows : 0];
         this.binaries = new Binaries(isInteger() ? 0 : maxRows);
+        decompressors.offer(null);
         DictionaryPage page = pages.readDictionaryPage();
         this.dictionary = page == null ? null : dictionary(page);
     }
@@ -398,7 +407,9 @@ final class ColumnPages {
      */
     private int startPage(boolean maySkip) throws IOException {
         while (left == 0) {
+            decompressors.offer(pageBuffer);
             DataPage page = pages.readPage();
+            pageBuffer = isInteger() ? decompressors.buffer() : null;
             if (page == null) {
                 throw new ParquetDecodingException("Column has fewer rows than its row group");
             }

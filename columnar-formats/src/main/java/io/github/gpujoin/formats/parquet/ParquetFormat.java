@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.core.fs.Path;
-import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.schema.MessageType;
 
 /**
@@ -71,8 +70,8 @@ public final class ParquetFormat implements ColumnarFormat {
         Objects.requireNonNull(file, "file");
         Objects.requireNonNull(columns, "columns");
         long length = file.getFileSystem().getFileStatus(file).getLen();
-        try (ParquetFileReader reader = ParquetReader.open(file, length)) {
-            MessageType types = reader.getFileMetaData().getSchema();
+        try (ParquetFile opened = ParquetFile.open(file, length)) {
+            MessageType types = opened.types();
             List<Column> found = new ArrayList<>();
             if (columns.length == 0) {
                 types.getFields().forEach(field -> found.add(ParquetColumn.column(field)));

@@ -15,7 +15,6 @@ import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -23,10 +22,8 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.apache.flink.core.fs.Path;
-import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.column.ColumnDescriptor;
-import org.apache.parquet.conf.PlainParquetConfiguration;
-import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.column.page.PageReadStore;
 import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.Type;
@@ -41,7 +38,7 @@ final class ParquetReader implements ColumnarReader {
     /** A condition that keeps more rows costs more than the decoding that it saves. */
     private static final double MAX_KEPT_SHARE = 0.875;
 
-    private final ParquetFileReader file;
+    private final ParquetFile file;
     private final Path path;
     private final ChunkSchema schema;
     private final ParquetColumn[] sources;
@@ -57,7 +54,9 @@ final class ParquetReader implements ColumnarReader {
 
     private @Nullable RowPruner pruner;
 
-    /** Of the current row group. */
+    /** Of the current row group; null if all of it is skipped. */
+    private @Nullable PageReadStore pages;
+
     private ColumnPages[] columns = new ColumnPages[0];
 
     /** Rows of the current row group whose pages are there; the first one is the current one. */
@@ -72,7 +71,7 @@ final class ParquetReader implements ColumnarReader {
     private @Nullable String decoding;
 
     private ParquetReader(
-            ParquetFileReader file,
+            ParquetFile file,
             ChunkSchema schema,
             int chunkBytes,
             ColumnarSplit split,
@@ -82,7 +81,7 @@ final class ParquetReader implements ColumnarReader {
         this.path = split.path();
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
-        MessageType types = file.getFileMetaData().getSchema();
+        MessageType types = file.types();
         this.sources = new ParquetColumn[schema.size()];
         this.descriptors = new ColumnDescriptor[schema.size()];
         List<Type> wanted = new ArrayList<>();
@@ -94,8 +93,8 @@ final class ParquetReader implements ColumnarReader {
             descriptors[i] = types.getColumnDescription(new String[] {column.name()});
             wanted.add(type);
         }
-        file.setRequestedSchema(new MessageType(types.getName(), wanted));
-        this.groups = new RowGroups(file, split);
+        file.reader().setRequestedSchema(new MessageType(types.getName(), wanted));
+        this.groups = new RowGroups(file.reader(), split);
     }
 
     private Type requireColumn(MessageType types, Column column) {
@@ -123,24 +122,6 @@ final class ParquetReader implements ColumnarReader {
         }
     }
 
-    /** Opens a file, to read its metadata. */
-    static ParquetFileReader open(Path path, long lengthBytes) throws IOException {
-        ParquetReadOptions options =
-                ParquetReadOptions.builder(new PlainParquetConfiguration())
-                        .usePageChecksumVerification()
-                        .withCodecFactory(new PageDecompressors())
-                        .build();
-        try {
-            return ParquetFileReader.open(new FlinkInputFile(path, lengthBytes), options);
-        } catch (FileNotFoundException e) {
-            throw e;
-        } catch (IOException | RuntimeException e) {
-            throw new IOException(
-                    "Not a Parquet file, or damaged: file=" + path + ", cause=" + e.getMessage(),
-                    e);
-        }
-    }
-
     /**
      * @throws IOException if the file cannot be read, lacks a column, or has it with another type
      */
@@ -151,7 +132,7 @@ final class ParquetReader implements ColumnarReader {
             ColumnarPosition from,
             ColumnConditions conditions)
             throws IOException {
-        ParquetFileReader file = open(split.path(), split.fileBytes());
+        ParquetFile file = ParquetFile.open(split.path(), split.fileBytes());
         try {
             ParquetReader reader = new ParquetReader(file, schema, chunkBytes, split, conditions);
             reader.startAt(from);
@@ -220,7 +201,12 @@ final class ParquetReader implements ColumnarReader {
     private void openGroup() throws IOException {
         adoptConditions();
         try {
+            if (pages != null) {
+                pages.close();
+            }
             RowGroups.Part part = groups.read(known);
+            pages = part == null ? null : part.pages();
+            file.readBuffers().trim();
             ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
             if (part == null) {
                 columns = new ColumnPages[0];
@@ -234,6 +220,7 @@ final class ParquetReader implements ColumnarReader {
                                 schema.column(i),
                                 sources[i],
                                 part.pages().getPageReader(descriptors[i]),
+                                file.decompressors(),
                                 BATCH_ROWS);
             }
         } catch (IOException | RuntimeException e) {
@@ -418,6 +405,9 @@ final class ParquetReader implements ColumnarReader {
 
     @Override
     public void close() throws IOException {
+        if (pages != null) {
+            pages.close();
+        }
         file.close();
     }
 }
