@@ -41,7 +41,6 @@ final class PageDecompressors implements CompressionCodecFactory {
         @Override
         public BytesInput decompress(BytesInput page, int lengthBytes) throws IOException {
             PageBytes compressed = PageBytes.of(page);
-            byte[] bytes = new byte[lengthBytes + PageBytes.READABLE_BEHIND];
             // Snappy reads the length from the page, and writes so many bytes.
             int start = compressed.start();
             int length = compressed.end() - start;
@@ -53,6 +52,7 @@ final class PageDecompressors implements CompressionCodecFactory {
                                 + ", page="
                                 + actual);
             }
+            byte[] bytes = new byte[lengthBytes + PageBytes.READABLE_BEHIND];
             Snappy.uncompress(compressed.bytes(), start, length, bytes, 0);
             return BytesInput.from(bytes, 0, lengthBytes);
         }
