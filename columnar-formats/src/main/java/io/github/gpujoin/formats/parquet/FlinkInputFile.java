@@ -65,6 +65,32 @@ record FlinkInputFile(Path path, long lengthBytes) implements InputFile {
                 this.file = file;
             }
 
+            @Override
+            public int read(byte[] into, int offset, int length) throws IOException {
+                int read = super.read(into, offset, length);
+                forgetIfRead();
+                return read;
+            }
+
+            @Override
+            public long skip(long bytes) throws IOException {
+                long skipped = super.skip(bytes);
+                forgetIfRead();
+                return skipped;
+            }
+
+            /** What bypasses an empty buffer moves the file away from the buffer's bytes. */
+            private void forgetIfRead() {
+                if (pos == count) {
+                    forget();
+                }
+            }
+
+            private void forget() {
+                pos = 0;
+                count = 0;
+            }
+
             long position() throws IOException {
                 return file.getPos() - (count - pos);
             }
@@ -75,8 +101,7 @@ record FlinkInputFile(Path path, long lengthBytes) implements InputFile {
                     pos += (int) ahead;
                     return;
                 }
-                pos = 0;
-                count = 0;
+                forget();
                 file.seek(position);
             }
         }

@@ -345,7 +345,10 @@ final class ParquetReader implements ColumnarReader {
     private int select(int column, LongCondition condition, int[] some, int count, int rows) {
         decoding = schema.column(column).name();
         try {
-            columns[column].seek(rowsRead);
+            // A further condition on the column tests what the first one decoded.
+            if (!columns[column].isSelected()) {
+                columns[column].seek(rowsRead);
+            }
             return columns[column].select(condition, some, count, rows);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -254,6 +254,26 @@ class ParquetConditionsTest {
         assertThat(rowsOfPages).isEqualTo(ROWS - read.size());
     }
 
+    /** The keys of a dimension and a filter of the user may be conditions on one column. */
+    @ParameterizedTest
+    @CsvSource({"id", "ascending", "few", "nulls", "never_null"})
+    void shouldTestSeveralConditionsOnOneColumn(String column) throws Exception {
+        Random random = new Random(17);
+        List<ColumnCondition> conditions =
+                List.of(
+                        new ColumnCondition(column, condition(column, random)),
+                        new ColumnCondition("few", between(5, 30)),
+                        new ColumnCondition(column, keys(LongStream.range(10, 500))));
+        List<List<Object>> read = new ArrayList<>();
+        try (ColumnarReader reader =
+                format().open(split(), ColumnarPosition.START, () -> conditions)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                add(chunk, read);
+            }
+        }
+        assertThat(meeting(conditions, read)).isEqualTo(meeting(conditions, readAll()));
+    }
+
     /** The oracle is independent of this project's reader and conditions. */
     @Test
     void shouldFindWhatDuckDbFinds() throws Exception {

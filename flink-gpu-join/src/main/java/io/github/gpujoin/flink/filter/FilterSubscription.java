@@ -19,9 +19,13 @@ import org.jspecify.annotations.Nullable;
 /** Awaits the filters of a join in a task that sends it facts. For the task's thread. */
 public final class FilterSubscription {
 
+    /** Facts between two looks for filters, each of which costs a few hash look-ups. */
+    private static final int LOOK_ROWS = 16;
+
     private final FilterPlan plan;
     private final List<ResultPartitionID> partitions;
     private @Nullable RowPruner pruner;
+    private int rowsToLook;
 
     public FilterSubscription(FilterPlan plan, Environment task) {
         this.plan = plan;
@@ -80,23 +84,40 @@ public final class FilterSubscription {
     }
 
     /**
-     * Returns the pruner of facts, once the join has published filters.
+     * Returns the pruner of facts, or null if it would test none of the next ones: before the join
+     * publishes filters, if the dimensions have too many keys, and while all filters are suspended.
      *
+     * @param rowCount number of the next facts, all of which pass if there is no pruner
      * @param maxKeptShare a filter that keeps more than this share of the rows is suspended
-     * @return null before, and if the dimensions have too many keys
      */
-    public @Nullable RowPruner pruner(double maxKeptShare) {
-        if (pruner == null && !plan.dimensions().isEmpty()) {
-            List<DimensionFilter> filters = published();
-            if (!filters.isEmpty()) {
-                pruner =
-                        new RowPruner(
-                                filters.stream()
-                                        .map(f -> new ColumnTest(f.factColumn(), f.keys()))
-                                        .toList(),
-                                maxKeptShare);
-            }
+    public @Nullable RowPruner pruner(int rowCount, double maxKeptShare) {
+        if (pruner == null) {
+            look(rowCount, maxKeptShare);
         }
-        return pruner;
+        if (pruner == null || pruner.isActive()) {
+            return pruner;
+        }
+        pruner.skip(rowCount);
+        return null;
+    }
+
+    private void look(int rowCount, double maxKeptShare) {
+        if (plan.dimensions().isEmpty()) {
+            return;
+        }
+        rowsToLook -= rowCount;
+        if (rowsToLook > 0) {
+            return;
+        }
+        rowsToLook = LOOK_ROWS;
+        List<DimensionFilter> filters = published();
+        if (!filters.isEmpty()) {
+            pruner =
+                    new RowPruner(
+                            filters.stream()
+                                    .map(f -> new ColumnTest(f.factColumn(), f.keys()))
+                                    .toList(),
+                            maxKeptShare);
+        }
     }
 }

@@ -90,7 +90,8 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         }
         rowsIn.inc(chunk.rowCount());
         rowCounts.received(chunk);
-        RowPruner pruner = pruner(chunk.rowCount());
+        double maxKeptShare = passesThrough() ? MAX_KEPT_SHARE_BY_REFERENCE : MAX_KEPT_SHARE;
+        RowPruner pruner = filters.pruner(chunk.rowCount(), maxKeptShare);
         if (chunk.rowCount() > 0 && passesThrough() && pruner == null) {
             sink.forward(chunk);
             return;
@@ -102,17 +103,6 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         } finally {
             chunk.release();
         }
-    }
-
-    /** Returns the pruner of facts, or null if none would test the chunk. */
-    private @Nullable RowPruner pruner(int rowCount) {
-        RowPruner pruner =
-                filters.pruner(passesThrough() ? MAX_KEPT_SHARE_BY_REFERENCE : MAX_KEPT_SHARE);
-        if (pruner != null && !pruner.isActive()) {
-            pruner.skip(rowCount);
-            return null;
-        }
-        return pruner;
     }
 
     private void pack(Chunk chunk, @Nullable RowPruner pruner) {

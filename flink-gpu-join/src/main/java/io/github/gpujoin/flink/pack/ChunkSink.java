@@ -150,8 +150,9 @@ final class ChunkSink {
         }
     }
 
-    /** Emits a chunk that is packed already; nothing may be waiting in a builder. */
+    /** Emits a chunk that is packed already, behind the rows that wait. */
     void forward(Chunk chunk) {
+        flush(Long.MAX_VALUE);
         // The receiver reads the chunk after this call. Only the exchange keeps chunks in slots.
         Chunk kept = chunk.isTransient() || exchange == null ? chunk.onHeap() : chunk;
         Chunk sent =

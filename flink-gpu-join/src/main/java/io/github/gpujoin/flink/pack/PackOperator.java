@@ -133,22 +133,12 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             nullKeyRows.inc();
             return;
         }
-        RowPruner pruner = pruner(1);
+        RowPruner pruner = filters.pruner(1, MAX_KEPT_SHARE);
         if (pruner != null && isPruned(record, pruner)) {
             rowsPruned.inc();
             return;
         }
         add(record, timestamp);
-    }
-
-    /** Returns the pruner of facts, or null if none would test the rows. */
-    private @Nullable RowPruner pruner(int rowCount) {
-        RowPruner pruner = filters.pruner(MAX_KEPT_SHARE);
-        if (pruner != null && !pruner.isActive()) {
-            pruner.skip(rowCount);
-            return null;
-        }
-        return pruner;
     }
 
     private boolean isPruned(T record, RowPruner pruner) {
@@ -205,7 +195,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             } catch (IllegalArgumentException e) {
                 throw unpackable(e);
             }
-            rowsPruned.inc(batch.drain(pruner(batch.size())));
+            rowsPruned.inc(batch.drain(filters.pruner(batch.size(), MAX_KEPT_SHARE)));
         }
     }
 

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.record.RecordEncoder;
 import io.github.gpujoin.flink.record.RecordLayout;
+import java.util.Arrays;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -115,7 +116,7 @@ final class RecordBatch {
         int[] order = inOrder;
         int kept = rows;
         if (pruner != null) {
-            order = inOrder.clone();
+            order = Arrays.copyOf(inOrder, rows);
             kept =
                     pruner.select(
                             (column, condition, selected, count) ->

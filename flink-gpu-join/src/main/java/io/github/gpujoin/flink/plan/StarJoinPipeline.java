@@ -428,9 +428,6 @@ public final class StarJoinPipeline {
     }
 
     /**
-     * Returns the replicated dimensions. Those that are replicated by default have a size limit.
-     */
-    /**
      * Returns the dimensions whose keys filter facts: each subtask has all of their rows, and they
      * do not change. An event-time join also emits late facts, which may have no match.
      */
@@ -447,6 +444,9 @@ public final class StarJoinPipeline {
         return filtering;
     }
 
+    /**
+     * Returns the replicated dimensions. Those that are replicated by default have a size limit.
+     */
     private Replicas replicas() {
         Map<Integer, Long> maxBytes = new HashMap<>();
         long limit = topology.replicateMaxBytes();
