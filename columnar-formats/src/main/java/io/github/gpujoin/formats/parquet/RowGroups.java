@@ -61,7 +61,9 @@ final class RowGroups {
         List<BlockMetaData> all = file.getRowGroups();
         for (int i = 0; i < all.size(); i++) {
             BlockMetaData group = all.get(i);
-            if (split.contains(group.getStartingPos() + group.getCompressedSize() / 2)) {
+            // Arrow writes an empty table as a row group without rows, which parquet-java rejects.
+            if (group.getRowCount() > 0
+                    && split.contains(group.getStartingPos() + group.getCompressedSize() / 2)) {
                 numbers.add(i);
             }
         }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import static java.nio.ByteOrder.LITTLE_ENDIAN;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.engine.ValueRanges;
@@ -14,7 +16,10 @@ import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -30,6 +35,8 @@ import org.apache.parquet.column.ParquetProperties.WriterVersion;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
 import org.apache.parquet.example.data.simple.SimpleGroupFactory;
+import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.Util;
 import org.apache.parquet.hadoop.ParquetWriter;
 import org.apache.parquet.hadoop.example.ExampleParquetWriter;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
@@ -272,6 +279,27 @@ class ParquetConditionsTest {
             }
         }
         assertThat(meeting(conditions, read)).isEqualTo(meeting(conditions, readAll()));
+    }
+
+    /** Arrow writes an empty table so. */
+    @Test
+    void shouldPassRowGroupsWithoutRows() throws Exception {
+        List<List<Object>> all = readAll();
+        byte[] bytes = Files.readAllBytes(file);
+        int footer = ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN).getInt(bytes.length - 8);
+        int end = bytes.length - 8 - footer;
+        FileMetaData metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, end, footer));
+        metadata.getRow_groups().add(0, metadata.getRow_groups().get(0).deepCopy());
+        metadata.getRow_groups().get(0).setNum_rows(0);
+        ByteArrayOutputStream written = new ByteArrayOutputStream();
+        written.write(bytes, 0, end);
+        Util.writeFileMetaData(metadata, written);
+        ByteBuffer length = ByteBuffer.allocate(4).order(LITTLE_ENDIAN);
+        written.write(length.putInt(0, written.size() - end).array());
+        written.write("PAR1".getBytes(UTF_8));
+        Files.write(file, written.toByteArray());
+
+        assertThat(readAll()).isEqualTo(all);
     }
 
     /** The oracle is independent of this project's reader and conditions. */
