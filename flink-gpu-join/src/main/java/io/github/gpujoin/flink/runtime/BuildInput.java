@@ -182,8 +182,14 @@ final class BuildInput {
         probes.startJoining();
     }
 
-    /** A subtask that received only its partitions of a dimension does not know all keys. */
+    /**
+     * A subtask that received only its partitions of a dimension does not know all keys. Marks tell
+     * so, which snapshots of earlier releases lack.
+     */
     private void publishFilters() {
+        if (progress.isOfEarlierRelease()) {
+            return;
+        }
         List<DimensionFilter> complete =
                 dimensionKeys.complete(dimension -> !progress.isPartitioned(dimension));
         if (!complete.isEmpty()) {

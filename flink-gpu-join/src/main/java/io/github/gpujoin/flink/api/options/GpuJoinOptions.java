@@ -117,8 +117,8 @@ public final class GpuJoinOptions {
                     .defaultValue(true)
                     .withDescription(
                             "Whether the keys of complete dimensions filter the facts in sources and"
-                                    + " packers. A filter that keeps most facts is suspended and"
-                                    + " sampled again later.");
+                                    + " packers, and predicates of columns in sources. A filter that"
+                                    + " keeps most facts is suspended and sampled again later.");
 
     /** The option {@code gpu-join.fact-filter-max-bytes}. */
     public static final ConfigOption<MemorySize> FACT_FILTER_MAX_BYTES =
