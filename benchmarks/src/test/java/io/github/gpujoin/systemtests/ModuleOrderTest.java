@@ -25,6 +25,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
@@ -57,7 +58,7 @@ class ModuleOrderTest {
                             "core.engine",
                             "core.ring",
                             "core.slot"),
-                    List.of("core.reference"),
+                    List.of("core.reference", "core.filter"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
                     List.of(
@@ -72,6 +73,7 @@ class ModuleOrderTest {
                             "flink.exchange.ring",
                             "flink.runtime.distribution",
                             "flink.api.source"),
+                    List.of("flink.filter"),
                     List.of("flink.pack"),
                     List.of("flink.state"),
                     List.of("flink.emit"),
@@ -111,6 +113,7 @@ class ModuleOrderTest {
         ROOT + "flink.state..",
         ROOT + "flink.engine..",
         ROOT + "flink.emit..",
+        ROOT + "flink.filter..",
         ROOT + "flink.metrics.."
     };
 
@@ -121,6 +124,7 @@ class ModuleOrderTest {
                     .or(belongTo(type(Chunk.class)))
                     .or(belongTo(type(ChunkSchema.class)))
                     .or(belongTo(type(RowView.class)))
+                    .or(belongTo(type(LongCondition.class)))
                     .or(DescribedPredicate.describe("primitive", JavaClass::isPrimitive));
 
     private static final JavaClasses CLASSES =

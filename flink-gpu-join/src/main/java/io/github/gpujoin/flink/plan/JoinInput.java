@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.flink.filter.SourceConditions;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
@@ -139,7 +140,11 @@ public final class JoinInput<R> {
     public static JoinInput<RowView> source(
             String name, StreamExecutionEnvironment env, ColumnarSource source, String uid) {
         String link = UUID.randomUUID().toString();
-        return new JoinInput<>(name, source.toStream(env, uid, link), true, link);
+        return new JoinInput<>(
+                name,
+                source.toStream(env, uid, metrics -> SourceConditions.of(link, metrics)),
+                true,
+                link);
     }
 
     /** Returns what identifies the join for the source of the stream, or null. */

@@ -3,7 +3,6 @@
 package io.github.gpujoin.flink.api.source;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.flink.filter.SourceConditions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import org.apache.flink.api.connector.source.DynamicParallelismInference;
@@ -18,6 +17,8 @@ import org.apache.flink.connector.file.src.enumerate.FileEnumerator;
 import org.apache.flink.connector.file.src.impl.FileSourceReader;
 import org.apache.flink.core.fs.Path;
 import org.apache.flink.core.io.SimpleVersionedSerializer;
+import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.util.function.SerializableFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,18 +32,18 @@ final class ColumnarFileSource extends AbstractFileSource<Chunk, FileSourceSplit
 
     private final Path[] paths;
     private final ColumnarFormat format;
-    private final @Nullable String join;
+    private final SerializableFunction<MetricGroup, ColumnConditions> conditions;
 
     /**
      * @param watch null for a source that ends with its files
-     * @param join identifies the join; null if others may read the source
+     * @param conditions returns the conditions of a reader with the metrics
      */
     ColumnarFileSource(
             Path[] paths,
             FileEnumerator.Provider enumerator,
             ColumnarFormat format,
             @Nullable ContinuousEnumerationSettings watch,
-            @Nullable String join) {
+            SerializableFunction<MetricGroup, ColumnConditions> conditions) {
         super(
                 paths,
                 enumerator,
@@ -51,19 +52,15 @@ final class ColumnarFileSource extends AbstractFileSource<Chunk, FileSourceSplit
                 watch);
         this.paths = paths;
         this.format = format;
-        this.join = join;
+        this.conditions = conditions;
     }
 
     @Override
     public SourceReader<Chunk, FileSourceSplit> createReader(SourceReaderContext context) {
-        ColumnConditions conditions =
-                join == null
-                        ? ColumnConditions.NONE
-                        : SourceConditions.of(join, context.metricGroup());
         ReadProgress progress = ReadProgress.registered(context.metricGroup());
         return new FileSourceReader<>(
                 context,
-                new ColumnarBulkFormat(format, conditions, progress),
+                new ColumnarBulkFormat(format, conditions.apply(context.metricGroup()), progress),
                 context.getConfiguration());
     }
 

@@ -15,8 +15,10 @@ import org.apache.flink.connector.file.src.FileSourceSplit;
 import org.apache.flink.connector.file.src.PendingSplitsCheckpoint;
 import org.apache.flink.connector.file.src.enumerate.NonSplittingRecursiveEnumerator;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.streaming.api.datastream.DataStreamSource;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.util.function.SerializableFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,10 +87,11 @@ public final class ColumnarSource {
      * @return the source of Flink
      */
     public Source<Chunk, FileSourceSplit, PendingSplitsCheckpoint<FileSourceSplit>> build() {
-        return build(null);
+        return build(metrics -> ColumnConditions.NONE);
     }
 
-    private ColumnarFileSource build(@Nullable String join) {
+    private ColumnarFileSource build(
+            SerializableFunction<MetricGroup, ColumnConditions> conditions) {
         // Flink 2.3's ContinuousFileSplitEnumerator drops all splits of a file but the first.
         boolean splits = interval == null && format.isSplittable();
         return new ColumnarFileSource(
@@ -96,7 +99,7 @@ public final class ColumnarSource {
                 splits ? FileSplits::new : NonSplittingRecursiveEnumerator::new,
                 format,
                 interval == null ? null : new ContinuousEnumerationSettings(interval),
-                join);
+                conditions);
     }
 
     /**
@@ -109,7 +112,7 @@ public final class ColumnarSource {
     public DataStreamSource<Chunk> toStream(StreamExecutionEnvironment env, String uid) {
         Objects.requireNonNull(env, "env");
         Objects.requireNonNull(uid, "uid");
-        return toStream(env, uid, null);
+        return toStream(env, uid, metrics -> ColumnConditions.NONE);
     }
 
     /**
@@ -117,16 +120,18 @@ public final class ColumnarSource {
      *
      * @param env of the job
      * @param uid of the source, and its name
-     * @param join identifies the join, which must be the only reader of the stream; null if others
-     *     may read it
+     * @param conditions returns the conditions of the join, which must be the only reader of the
+     *     stream, for a reader with the metrics
      * @return the stream of chunks
      */
     @Internal
     public DataStreamSource<Chunk> toStream(
-            StreamExecutionEnvironment env, String uid, @Nullable String join) {
+            StreamExecutionEnvironment env,
+            String uid,
+            SerializableFunction<MetricGroup, ColumnConditions> conditions) {
         DataStreamSource<Chunk> stream =
                 env.fromSource(
-                        build(join),
+                        build(conditions),
                         WatermarkStrategy.noWatermarks(),
                         uid,
                         ChunkTypeInfo.of(format.schema()));
