@@ -16,14 +16,12 @@ import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
@@ -70,8 +68,6 @@ class FactFiltersITCase {
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT32), Column.of("number", ColumnType.INT64));
 
-    private static final AtomicInteger FAILURES = new AtomicInteger();
-
     /** A fact or a row of the dimension. */
     public static class Numbered {
         public long key;
@@ -97,8 +93,6 @@ class FactFiltersITCase {
         Configuration options = new Configuration();
         options.set(GpuJoinOptions.FACT_FILTERS, filters);
         options.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
-        options.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        options.setString("restart-strategy.fixed-delay.delay", "10 ms");
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(options);
         env.setParallelism(2);
@@ -218,38 +212,5 @@ class FactFiltersITCase {
                         .returns(Types.ROW_NAMED(new String[] {"number"}, Types.LONG));
         assertThat(collect(results)).isEqualTo(matching());
         assertThat(rowsPruned()).isGreaterThan(before);
-    }
-
-    /** The second attempt reads another dimension, which no filter of the first one may hide. */
-    @Test
-    void shouldUseNoFilterOfAnEarlierAttempt() throws Exception {
-        FAILURES.set(0);
-        StreamExecutionEnvironment env = env(true);
-        // No checkpoint before the end: the second attempt reads everything again.
-        env.enableCheckpointing(3_600_000);
-        DataStream<Numbered> dimension =
-                numbers(env, KEYS).filter(row -> row.key % MATCHING == FAILURES.get());
-        DataStream<Numbered> facts =
-                numbers(env, FACTS)
-                        .map(FactFiltersITCase::failOnce)
-                        .returns(TypeInformation.of(Numbered.class));
-        DataStream<Row> results =
-                StarJoin.of(facts)
-                        .select("number")
-                        .dimension(dimension, d -> d.on("key", "key").select("number AS row"))
-                        .toRows();
-        assertThat(collect(results))
-                .isEqualTo(
-                        LongStream.range(0, FACTS)
-                                .filter(number -> key(number) % MATCHING == 1)
-                                .boxed()
-                                .toList());
-    }
-
-    private static Numbered failOnce(Numbered row) {
-        if (row.number == FACTS / 2 - 1 && FAILURES.compareAndSet(0, 1)) {
-            throw new IllegalStateException("Failed on purpose.");
-        }
-        return row;
     }
 }

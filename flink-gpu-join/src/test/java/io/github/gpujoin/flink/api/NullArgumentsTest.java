@@ -10,6 +10,11 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.source.ColumnarFormat;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -33,6 +38,7 @@ import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.Schema;
@@ -79,6 +85,29 @@ class NullArgumentsTest {
     private static final DataStream<Chunk> CHUNKS =
             ROWS.map(row -> (Chunk) null).returns(ChunkTypeInfo.of(SCHEMA));
     private static final Table TABLE = TABLES.fromDataStream(ROWS);
+    private static final ColumnarSource SOURCE =
+            ColumnarSource.of(new NoFormat(), new Path("file:///none"));
+
+    /** A format of files that no one reads. */
+    private static final class NoFormat implements ColumnarFormat {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public ChunkSchema schema() {
+            return SCHEMA;
+        }
+
+        @Override
+        public boolean isSplittable() {
+            return false;
+        }
+
+        @Override
+        public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) {
+            throw new UnsupportedOperationException("no files");
+        }
+    }
 
     /** One object of each class with instance methods. */
     private static final Map<Class<?>, Object> INSTANCES =
@@ -118,6 +147,7 @@ class NullArgumentsTest {
                     Map.entry(Schema.class, Schema.newBuilder().build()),
                     Map.entry(Class.class, Row.class),
                     Map.entry(ChunkSchema.class, SCHEMA),
+                    Map.entry(ColumnarSource.class, SOURCE),
                     Map.entry(List.class, List.of(SCHEMA)));
 
     private static Dimension<Row> dimension() {
