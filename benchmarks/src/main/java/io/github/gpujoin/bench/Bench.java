@@ -28,7 +28,6 @@ import picocli.CommandLine.Spec;
             HybridCommand.class,
             EncodingCommand.class,
             SsbCommand.class,
-            KafkaCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

@@ -82,7 +82,7 @@ class ModuleOrderTest {
                     List.of("flink.runtime"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
-                    List.of("formats", "kafka"),
+                    List.of("formats"),
                     List.of("examples"),
                     List.of("benchmarks"),
                     List.of("systemtests"),
@@ -96,8 +96,7 @@ class ModuleOrderTest {
         ROOT + "cpu..",
         ROOT + "hybrid..",
         ROOT + "flink..",
-        ROOT + "formats..",
-        ROOT + "kafka.."
+        ROOT + "formats.."
     };
 
     /** What a user's code does not see. */
