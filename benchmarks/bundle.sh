@@ -18,7 +18,7 @@ shift 3
 
 # What "bench gpu" never loads: peers in Flink SQL, microbenchmarks, what draws charts.
 # Flink tasks load classes of flink-shaded-zookeeper.
-readonly NEVER='kafka|scala|arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-table-planner|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
+readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-table-planner|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
 # What "bench gpu --only ssb" alone loads; of RocksDB its classes, without the native library.
 readonly FOR_SSB='duckdb|rocksdb|flink-table|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
 SKIPPED=$NEVER

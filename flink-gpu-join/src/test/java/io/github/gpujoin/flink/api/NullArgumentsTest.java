@@ -38,7 +38,6 @@ import org.apache.flink.api.common.functions.MapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.functions.KeySelector;
-import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.Schema;
@@ -86,7 +85,7 @@ class NullArgumentsTest {
             ROWS.map(row -> (Chunk) null).returns(ChunkTypeInfo.of(SCHEMA));
     private static final Table TABLE = TABLES.fromDataStream(ROWS);
     private static final ColumnarSource SOURCE =
-            ColumnarSource.of(new NoFormat(), new Path("file:///none"));
+            ColumnarSource.of(new NoFormat(), new org.apache.flink.core.fs.Path("file:///none"));
 
     /** A format of files that no one reads. */
     private static final class NoFormat implements ColumnarFormat {
