@@ -11,6 +11,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,21 +40,7 @@ final class ArrowChunks implements ColumnarReader {
         this.columns = new ArrowColumn[schema.size()];
         for (int i = 0; i < columns.length; i++) {
             columns[i] = batches.column(schema.column(i).name());
-            requireReadable(schema.column(i), columns[i]);
-        }
-    }
-
-    private static void requireReadable(Column column, ArrowColumn source) {
-        boolean isWider =
-                column.type().isInteger()
-                        && source.type().isInteger()
-                        && column.type().widthBytes() >= source.type().widthBytes();
-        if (column.type() != source.type() && !isWider) {
-            throw new IllegalArgumentException(
-                    "Column has another type in the Arrow file: column="
-                            + column
-                            + ", file="
-                            + source.type());
+            FileColumns.requireReadable(schema.column(i), columns[i].type(), "Arrow");
         }
     }
 

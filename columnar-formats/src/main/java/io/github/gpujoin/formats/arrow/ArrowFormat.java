@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,9 +47,6 @@ import org.apache.flink.core.fs.Path;
 public final class ArrowFormat implements ColumnarFormat {
 
     private static final long serialVersionUID = 1L;
-
-    /** Bytes of rows in a chunk. */
-    private static final int CHUNK_BYTES = 256 << 10;
 
     private final ChunkSchema schema;
     private final boolean isStream;
@@ -120,6 +118,6 @@ public final class ArrowFormat implements ColumnarFormat {
     @Override
     public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) throws IOException {
         ArrowBatches batches = ArrowBatches.open(split.path(), split.fileBytes(), isStream);
-        return ArrowChunks.open(batches, schema, CHUNK_BYTES, split, from);
+        return ArrowChunks.open(batches, schema, FileColumns.CHUNK_BYTES, split, from);
     }
 }

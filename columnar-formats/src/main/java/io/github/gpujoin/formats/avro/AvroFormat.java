@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,9 +43,6 @@ import org.apache.flink.core.fs.Path;
 public final class AvroFormat implements ColumnarFormat {
 
     private static final long serialVersionUID = 1L;
-
-    /** Bytes of rows in a chunk. */
-    private static final int CHUNK_BYTES = 256 << 10;
 
     private final ChunkSchema schema;
 
@@ -102,6 +100,6 @@ public final class AvroFormat implements ColumnarFormat {
 
     @Override
     public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) throws IOException {
-        return AvroReader.open(schema, CHUNK_BYTES, split, from);
+        return AvroReader.open(schema, FileColumns.CHUNK_BYTES, split, from);
     }
 }

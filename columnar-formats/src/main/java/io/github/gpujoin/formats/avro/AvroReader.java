@@ -10,6 +10,7 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -67,26 +68,12 @@ final class AvroReader implements ColumnarReader {
             Column column = schema.column(i);
             Schema.Field from = AvroColumn.require(record, column.name());
             AvroColumn source = AvroColumn.of(from);
-            requireReadable(column, source);
+            FileColumns.requireReadable(column, source.type(), "Avro");
             AvroField field = new AvroField(i, column, source);
             fields[from.pos()] = field;
             if (!column.isFixed()) {
                 variableWidth.add(field);
             }
-        }
-    }
-
-    private static void requireReadable(Column column, AvroColumn source) {
-        boolean isWider =
-                column.type().isInteger()
-                        && source.type().isInteger()
-                        && column.type().widthBytes() >= source.type().widthBytes();
-        if (column.type() != source.type() && !isWider) {
-            throw new IllegalArgumentException(
-                    "Column has another type in the Avro file: column="
-                            + column
-                            + ", file="
-                            + source.type());
         }
     }
 

@@ -6,19 +6,9 @@ import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.formats.parquet.ParquetColumn.Conversion;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Objects;
-import org.apache.parquet.column.ColumnDescriptor;
-import org.apache.parquet.column.Encoding;
-import org.apache.parquet.column.page.DataPage;
-import org.apache.parquet.column.page.DataPageV1;
-import org.apache.parquet.column.page.DataPageV2;
-import org.apache.parquet.column.page.DictionaryPage;
-import org.apache.parquet.column.page.PageReader;
 import org.apache.parquet.io.ParquetDecodingException;
-import org.apache.parquet.schema.PrimitiveType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,27 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class ColumnPages {
 
-    private final ColumnDescriptor descriptor;
     private final Column column;
-    private final ParquetColumn source;
-    private final PageReader pages;
-    private final PageDecompressors decompressors;
+    private final PageCursor pages;
 
-    /** Of the current page; pages of byte sequences have an array each, to which values refer. */
-    private byte @Nullable [] pageBuffer;
-
-    private final DictionaryDecoder.@Nullable Values dictionary;
-
-    /** Number in the row group of the next row to read. */
-    private long nextRow;
-
-    /** Rows of the current page that have not been read. */
-    private int left;
-
-    /** Definition levels of the page; null where no value can be null. */
-    private @Nullable RunDecoder levels;
-
-    private @Nullable ValueDecoder values;
+    /** Whether values are integers or bits of floats, not byte sequences. */
+    private final boolean isInteger;
 
     /** Of the rows of a batch: 1 for a value, 0 for null. */
     private final int[] defined;
@@ -67,54 +41,16 @@ final class ColumnPages {
 
     /**
      * @param column of the chunk
-     * @param decompressors of the file's pages
+     * @param source the same column in the file
      * @param maxRows of one batch
      */
-    ColumnPages(
-            ColumnDescriptor descriptor,
-            Column column,
-            ParquetColumn source,
-            PageReader pages,
-            PageDecompressors decompressors,
-            int maxRows)
-            throws IOException {
-        this.descriptor = descriptor;
+    ColumnPages(Column column, ParquetColumn source, PageCursor pages, int maxRows) {
         this.column = column;
-        this.source = source;
         this.pages = pages;
-        this.decompressors = decompressors;
+        this.isInteger = source.isInteger();
         this.defined = new int[maxRows];
-        this.longs = new long[isInteger() ? maxRows : 0];
-        this.binaries = new Binaries(isInteger() ? 0 : maxRows);
-        decompressors.offer(null);
-        DictionaryPage page = pages.readDictionaryPage();
-        this.dictionary = page == null ? null : dictionary(page);
-    }
-
-    /** Whether values are integers or bits of floats, not byte sequences. */
-    private boolean isInteger() {
-        return source.type().isFixedWidth();
-    }
-
-    private DictionaryDecoder.Values dictionary(DictionaryPage page) throws IOException {
-        int size = page.getDictionarySize();
-        PageBytes bytes = PageBytes.of(page.getBytes());
-        if (size < 0 || size > bytes.end() - bytes.start()) {
-            throw new ParquetDecodingException(
-                    "Size of a dictionary is wrong: size="
-                            + size
-                            + ", bytes="
-                            + (bytes.end() - bytes.start()));
-        }
-        ValueDecoder decoder = converted(plain(bytes));
-        if (isInteger()) {
-            long[] all = new long[size];
-            decoder.readLongs(all, 0, size);
-            return new DictionaryDecoder.Values(all, null, size);
-        }
-        Binaries all = new Binaries(size);
-        decoder.readBinaries(all, 0, size);
-        return new DictionaryDecoder.Values(null, all, size);
+        this.longs = new long[isInteger ? maxRows : 0];
+        this.binaries = new Binaries(isInteger ? 0 : maxRows);
     }
 
     // ------------------------------------------------------------------ rows
@@ -128,19 +64,18 @@ final class ColumnPages {
     void read(int rows, byte[] target, int at) throws IOException {
         int widthBytes = column.type().widthBytes();
         for (int done = 0; done < rows; ) {
-            int some = Math.min(rows - done, startPage());
-            if (readDefined(0, some) < some) {
+            int some = Math.min(rows - done, pages.startPage());
+            if (pages.readDefined(defined, 0, some) < some) {
                 throw new ParquetDecodingException("Null in a column that is read as not nullable");
             }
             readValues(some, target, at + done * widthBytes, widthBytes);
-            left -= some;
-            nextRow += some;
+            pages.advance(some);
             done += some;
         }
     }
 
     private void readValues(int count, byte[] target, int at, int widthBytes) {
-        ValueDecoder decoder = Objects.requireNonNull(values);
+        ValueDecoder decoder = pages.values();
         if (decoder.readColumn(target, at, widthBytes, count)) {
             return;
         }
@@ -160,20 +95,19 @@ final class ColumnPages {
     void load(int rows) throws IOException {
         int loaded = 0;
         for (int done = 0; done < rows; ) {
-            int some = Math.min(rows - done, startPage());
-            int count = readDefined(done, some);
+            int some = Math.min(rows - done, pages.startPage());
+            int count = pages.readDefined(defined, done, some);
             if (count < some && !column.nullable()) {
                 throw new ParquetDecodingException("Null in a column that is read as not nullable");
             }
-            ValueDecoder decoder = Objects.requireNonNull(values);
-            if (isInteger()) {
+            ValueDecoder decoder = pages.values();
+            if (isInteger) {
                 decoder.readLongs(longs, loaded, count);
             } else {
                 decoder.readBinaries(binaries, loaded, count);
             }
             loaded += count;
-            left -= some;
-            nextRow += some;
+            pages.advance(some);
             done += some;
         }
         appended = 0;
@@ -183,7 +117,7 @@ final class ColumnPages {
     void append(ChunkBuilder builder, int row) {
         if (defined[row] == 0) {
             builder.addNull();
-        } else if (isInteger()) {
+        } else if (isInteger) {
             builder.addInteger(column.type().widthBytes(), longs[appended++]);
         } else {
             binaries.appendTo(builder, appended++);
@@ -229,12 +163,11 @@ final class ColumnPages {
         int next = 0;
         int kept = 0;
         for (int done = 0; done < rows; ) {
-            int some = Math.min(rows - done, startPage());
+            int some = Math.min(rows - done, pages.startPage());
             int end = done + some == rows ? count : firstFrom(done + some, selected, next, count);
             kept = selectInPage(condition, selected, next, end, kept, done, some);
             next = end;
-            left -= some;
-            nextRow += some;
+            pages.advance(some);
             done += some;
         }
         return kept;
@@ -257,14 +190,14 @@ final class ColumnPages {
             int to,
             int first,
             int count) {
-        ValueDecoder decoder = Objects.requireNonNull(values);
+        ValueDecoder decoder = pages.values();
         int valueCount = count;
-        if (levels != null && !levels.skipAll(1, count)) {
+        if (!pages.skipLevelsIfDefined(count)) {
             if (!mayHaveNulls) {
                 mayHaveNulls = true;
                 Arrays.fill(defined, 0, first, 1);
             }
-            valueCount = readLevels(levels, first, count);
+            valueCount = pages.readLevels(defined, first, count);
         } else if (mayHaveNulls) {
             Arrays.fill(defined, first, first + count, 1);
         }
@@ -274,7 +207,7 @@ final class ColumnPages {
             decoder.skip(count);
         } else if (condition != null && decoder instanceof DictionaryDecoder codes) {
             return codes.selectLongs(condition, longs, selected, from, end, to, first, count);
-        } else if (isInteger()) {
+        } else if (isInteger) {
             decoder.selectLongs(longs, selected, from, end, first, count);
         } else {
             decoder.selectBinaries(binaries, selected, from, end, first, count);
@@ -287,7 +220,7 @@ final class ColumnPages {
         if (!column.nullable()) {
             throw new ParquetDecodingException("Null in a column that is read as not nullable");
         }
-        if (isInteger()) {
+        if (isInteger) {
             decoder.readLongs(longs, first, valueCount);
         } else {
             decoder.readBinaries(binaries, first, valueCount);
@@ -296,7 +229,7 @@ final class ColumnPages {
         for (int row = first + count - 1; row >= first; row--) {
             if (defined[row] != 0) {
                 value--;
-                if (isInteger()) {
+                if (isInteger) {
                     longs[row] = longs[value];
                 } else {
                     binaries.set(row, binaries, value);
@@ -343,14 +276,12 @@ final class ColumnPages {
     void appendSelected(ChunkBuilder builder, int row) {
         if (mayHaveNulls && defined[row] == 0) {
             builder.addNull();
-        } else if (isInteger()) {
+        } else if (isInteger) {
             builder.addInteger(column.type().widthBytes(), longs[row]);
         } else {
             binaries.appendTo(builder, row);
         }
     }
-
-    // ------------------------------------------------------------------ pages
 
     /**
      * Skips all rows before a row of the row group. Pages of skipped rows may be absent.
@@ -358,129 +289,6 @@ final class ColumnPages {
      * @param row its number
      */
     void seek(long row) throws IOException {
-        while (nextRow < row) {
-            int available = startPage(true);
-            if (nextRow >= row) {
-                break;
-            }
-            int some = (int) Math.min(row - nextRow, available);
-            for (int done = 0; done < some; ) {
-                int batch = Math.min(some - done, defined.length);
-                Objects.requireNonNull(values).skip(readDefined(0, batch));
-                done += batch;
-            }
-            left -= some;
-            nextRow += some;
-        }
-        if (nextRow != row) {
-            throw new ParquetDecodingException(
-                    "Page of a row is absent: row=" + row + ", next=" + nextRow);
-        }
-    }
-
-    /** Reads which rows are not null, and returns their count. */
-    private int readDefined(int from, int count) {
-        if (levels == null || levels.skipAll(1, count)) {
-            Arrays.fill(defined, from, from + count, 1);
-            return count;
-        }
-        return readLevels(levels, from, count);
-    }
-
-    private int readLevels(RunDecoder levels, int from, int count) {
-        levels.read(defined, from, count);
-        int sum = 0;
-        for (int i = from; i < from + count; i++) {
-            sum += defined[i];
-        }
-        return sum;
-    }
-
-    private int startPage() throws IOException {
-        return startPage(false);
-    }
-
-    /**
-     * Opens the next page if the current one is at its end; returns the rows left in it.
-     *
-     * @param maySkip whether pages before it may be absent
-     */
-    private int startPage(boolean maySkip) throws IOException {
-        while (left == 0) {
-            decompressors.offer(pageBuffer);
-            DataPage page = pages.readPage();
-            pageBuffer = isInteger() ? decompressors.buffer() : null;
-            if (page == null) {
-                throw new ParquetDecodingException("Column has fewer rows than its row group");
-            }
-            if (page instanceof DataPageV1 v1) {
-                open(v1);
-            } else if (page instanceof DataPageV2 v2) {
-                open(v2);
-            }
-            left = page.getValueCount();
-            long first = page.getFirstRowIndex().orElse(nextRow);
-            if (first != nextRow && !maySkip) {
-                throw new ParquetDecodingException(
-                        "Page of a row is absent: row=" + nextRow + ", next=" + first);
-            }
-            nextRow = first;
-            if (left < 0) {
-                throw new ParquetDecodingException("Count of values is negative: count=" + left);
-            }
-        }
-        return left;
-    }
-
-    private void open(DataPageV1 page) throws IOException {
-        PageBytes bytes = PageBytes.of(page.getBytes());
-        levels = null;
-        if (descriptor.getMaxDefinitionLevel() > 0) {
-            if (page.getDlEncoding() != Encoding.RLE) {
-                throw new ParquetDecodingException(
-                        "Definition levels are not in RLE: encoding=" + page.getDlEncoding());
-            }
-            bytes.require(bytes.start(), Integer.BYTES);
-            int length = Memory.getInt(bytes.bytes(), Memory.BYTES + bytes.start());
-            int start = bytes.start() + Integer.BYTES;
-            PageBytes behind = bytes.from(Math.addExact(start, length));
-            levels = new RunDecoder(bytes.bytes(), start, behind.start(), 1);
-            bytes = behind;
-        }
-        values = decoder(page.getValueEncoding(), bytes, page.getValueCount());
-    }
-
-    private void open(DataPageV2 page) throws IOException {
-        levels = null;
-        if (descriptor.getMaxDefinitionLevel() > 0) {
-            PageBytes bytes = PageBytes.of(page.getDefinitionLevels());
-            levels = new RunDecoder(bytes.bytes(), bytes.start(), bytes.end(), 1);
-        }
-        values =
-                decoder(page.getDataEncoding(), PageBytes.of(page.getData()), page.getValueCount());
-    }
-
-    private ValueDecoder decoder(Encoding encoding, PageBytes bytes, int count) throws IOException {
-        if (encoding.usesDictionary()) {
-            if (dictionary == null) {
-                throw new ParquetDecodingException("Column has codes and no dictionary");
-            }
-            return new DictionaryDecoder(bytes, dictionary);
-        }
-        return converted(
-                encoding == Encoding.PLAIN
-                        ? plain(bytes)
-                        : new OtherDecoder(descriptor, encoding, bytes, count));
-    }
-
-    private ValueDecoder plain(PageBytes bytes) {
-        PrimitiveType type = descriptor.getPrimitiveType();
-        return PlainDecoders.of(type.getPrimitiveTypeName(), type.getTypeLength(), bytes);
-    }
-
-    private ValueDecoder converted(ValueDecoder stored) {
-        return source.conversion() == Conversion.NONE
-                ? stored
-                : new ConvertedDecoder(stored, source.conversion());
+        pages.seek(row, defined);
     }
 }

@@ -116,12 +116,9 @@ record ParquetColumn(ColumnType type, Conversion conversion) {
         return new ParquetColumn(type, Conversion.NONE);
     }
 
-    /** Whether a value is stored as a byte sequence. */
-    static boolean isBinary(PrimitiveType type) {
-        return switch (type.getPrimitiveTypeName()) {
-            case BINARY, FIXED_LEN_BYTE_ARRAY, INT96 -> true;
-            default -> false;
-        };
+    /** Whether values are read as integers or bits of floats, not as byte sequences. */
+    boolean isInteger() {
+        return type.isFixedWidth();
     }
 
     /** Returns the column of a chunk for all values of a column of a file, nulls included. */

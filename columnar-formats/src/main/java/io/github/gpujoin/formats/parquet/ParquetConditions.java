@@ -59,7 +59,8 @@ final class ParquetConditions {
             Set<Long> values = singleValues(condition.values());
             return values.isEmpty()
                     ? FilterApi.userDefined(
-                            FilterApi.longColumn(condition.column()), new Longs(condition.values()))
+                            FilterApi.longColumn(condition.column()),
+                            new Kept<Long>(condition.values()))
                     : FilterApi.in(FilterApi.longColumn(condition.column()), values);
         }
         if (type.getPrimitiveTypeName() == PrimitiveTypeName.INT32) {
@@ -69,7 +70,8 @@ final class ParquetConditions {
             }
             return values.isEmpty()
                     ? FilterApi.userDefined(
-                            FilterApi.intColumn(condition.column()), new Ints(condition.values()))
+                            FilterApi.intColumn(condition.column()),
+                            new Kept<Integer>(condition.values()))
                     : FilterApi.in(FilterApi.intColumn(condition.column()), values);
         }
         return null;
@@ -93,58 +95,32 @@ final class ParquetConditions {
         return values;
     }
 
-    /** A condition on a column of INT64. */
-    static final class Longs extends UserDefinedPredicate<Long> implements Serializable {
+    /** A condition on a column of INT32 or INT64. */
+    static final class Kept<T extends Number & Comparable<T>> extends UserDefinedPredicate<T>
+            implements Serializable {
 
         private static final long serialVersionUID = 1L;
 
         private final LongCondition condition;
 
-        Longs(LongCondition condition) {
+        Kept(LongCondition condition) {
             this.condition = condition;
         }
 
         @Override
-        public boolean keep(@Nullable Long value) {
-            return value != null && condition.mayAccept(value);
+        public boolean keep(@Nullable T value) {
+            return value != null && condition.mayAccept(value.longValue());
         }
 
         @Override
-        public boolean canDrop(Statistics<Long> statistics) {
-            return !condition.mayAcceptAny(statistics.getMin(), statistics.getMax());
+        public boolean canDrop(Statistics<T> statistics) {
+            return !condition.mayAcceptAny(
+                    statistics.getMin().longValue(), statistics.getMax().longValue());
         }
 
         /** {@inheritDoc} No predicate is negated. */
         @Override
-        public boolean inverseCanDrop(Statistics<Long> statistics) {
-            return false;
-        }
-    }
-
-    /** A condition on a column of INT32. */
-    static final class Ints extends UserDefinedPredicate<Integer> implements Serializable {
-
-        private static final long serialVersionUID = 1L;
-
-        private final LongCondition condition;
-
-        Ints(LongCondition condition) {
-            this.condition = condition;
-        }
-
-        @Override
-        public boolean keep(@Nullable Integer value) {
-            return value != null && condition.mayAccept(value);
-        }
-
-        @Override
-        public boolean canDrop(Statistics<Integer> statistics) {
-            return !condition.mayAcceptAny(statistics.getMin(), statistics.getMax());
-        }
-
-        /** {@inheritDoc} No predicate is negated. */
-        @Override
-        public boolean inverseCanDrop(Statistics<Integer> statistics) {
+        public boolean inverseCanDrop(Statistics<T> statistics) {
             return false;
         }
     }

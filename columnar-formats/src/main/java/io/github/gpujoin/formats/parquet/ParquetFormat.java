@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,9 +45,6 @@ import org.apache.parquet.schema.MessageType;
 public final class ParquetFormat implements ColumnarFormat {
 
     private static final long serialVersionUID = 1L;
-
-    /** Bytes of rows in a chunk. */
-    private static final int CHUNK_BYTES = 256 << 10;
 
     private final ChunkSchema schema;
 
@@ -111,6 +109,6 @@ public final class ParquetFormat implements ColumnarFormat {
     public ColumnarReader open(
             ColumnarSplit split, ColumnarPosition from, ColumnConditions conditions)
             throws IOException {
-        return ParquetReader.open(schema, CHUNK_BYTES, split, from, conditions);
+        return ParquetReader.open(schema, FileColumns.CHUNK_BYTES, split, from, conditions);
     }
 }

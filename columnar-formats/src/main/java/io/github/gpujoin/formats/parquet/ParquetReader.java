@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -89,7 +90,7 @@ final class ParquetReader implements ColumnarReader {
             Column column = schema.column(i);
             Type type = requireColumn(types, column);
             sources[i] = ParquetColumn.of(type);
-            requireReadable(column, sources[i]);
+            FileColumns.requireReadable(column, sources[i].type(), "Parquet");
             descriptors[i] = types.getColumnDescription(new String[] {column.name()});
             wanted.add(type);
         }
@@ -106,20 +107,6 @@ final class ParquetReader implements ColumnarReader {
                             + types.getFields().stream().map(Type::getName).toList());
         }
         return types.getType(column.name());
-    }
-
-    private static void requireReadable(Column column, ParquetColumn source) {
-        boolean isWider =
-                column.type().isInteger()
-                        && source.type().isInteger()
-                        && column.type().widthBytes() >= source.type().widthBytes();
-        if (column.type() != source.type() && !isWider) {
-            throw new IllegalArgumentException(
-                    "Column has another type in the Parquet file: column="
-                            + column
-                            + ", file="
-                            + source.type());
-        }
     }
 
     /**
@@ -216,11 +203,13 @@ final class ParquetReader implements ColumnarReader {
             for (int i = 0; i < columns.length; i++) {
                 columns[i] =
                         new ColumnPages(
-                                descriptors[i],
                                 schema.column(i),
                                 sources[i],
-                                part.pages().getPageReader(descriptors[i]),
-                                file.decompressors(),
+                                new PageCursor(
+                                        descriptors[i],
+                                        sources[i],
+                                        part.pages().getPageReader(descriptors[i]),
+                                        file.decompressors()),
                                 BATCH_ROWS);
             }
         } catch (IOException | RuntimeException e) {

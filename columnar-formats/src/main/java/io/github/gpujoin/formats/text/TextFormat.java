@@ -7,6 +7,7 @@ import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,8 +39,6 @@ import org.apache.flink.annotation.PublicEvolving;
 public final class TextFormat implements ColumnarFormat {
 
     private static final long serialVersionUID = 1L;
-
-    private static final int DEFAULT_CHUNK_BYTES = 256 << 10;
 
     private final ArrayList<TextColumn> columns;
     private final ArrayList<TextColumn> selected;
@@ -84,7 +83,7 @@ public final class TextFormat implements ColumnarFormat {
 
     private static TextFormat of(TextSyntax syntax, TextColumn... columns) {
         List<TextColumn> all = List.of(columns);
-        return new TextFormat(all, all, syntax, DEFAULT_CHUNK_BYTES);
+        return new TextFormat(all, all, syntax, FileColumns.CHUNK_BYTES);
     }
 
     /**

@@ -5,15 +5,12 @@ package io.github.gpujoin.formats.parquet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.flink.api.source.ColumnarPosition;
-import io.github.gpujoin.flink.api.source.ColumnarReader;
-import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -21,7 +18,6 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -79,11 +75,6 @@ class ParquetFormatTest {
         return file;
     }
 
-    private static ColumnarSplit split(Path file, long offset, long length) throws IOException {
-        return new ColumnarSplit(
-                new org.apache.flink.core.fs.Path(file.toUri()), offset, length, Files.size(file));
-    }
-
     private static ParquetFormat like(Path file, String... columns) throws IOException {
         return ParquetFormat.like(new org.apache.flink.core.fs.Path(file.toUri()), columns);
     }
@@ -100,7 +91,7 @@ class ParquetFormatTest {
     void shouldReadWhatDuckDbWrote(String options) throws Exception {
         Path file = write(options);
         ParquetFormat format = like(file);
-        List<List<@Nullable Object>> rows = readAll(format, split(file, 0, Files.size(file)));
+        List<List<@Nullable Object>> rows = FormatRows.read(format, file);
         assertThat(rows).hasSize(ROWS);
         try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
                 Statement sql = db.createStatement();
@@ -134,52 +125,9 @@ class ParquetFormatTest {
                     case INT8, INT16, INT32, INT64 -> row.getLong(column);
                     case FLOAT32, FLOAT64 -> row.getDouble(column);
                     case STRING -> row.getString(column);
-                    case BYTES -> List.of(row.getBytes(column).length, row.getBytes(column)[0]);
+                    case BYTES -> new String(row.getBytes(column), StandardCharsets.ISO_8859_1);
                 };
         return row.wasNull() ? null : value;
-    }
-
-    private static List<List<@Nullable Object>> readAll(ParquetFormat format, ColumnarSplit split)
-            throws IOException {
-        return readAll(format, split, ColumnarPosition.START);
-    }
-
-    private static List<List<@Nullable Object>> readAll(
-            ParquetFormat format, ColumnarSplit split, ColumnarPosition from) throws IOException {
-        List<List<@Nullable Object>> rows = new ArrayList<>();
-        try (ColumnarReader reader = format.open(split, from)) {
-            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
-                addRows(chunk, rows);
-            }
-        }
-        return rows;
-    }
-
-    private static void addRows(Chunk chunk, List<List<@Nullable Object>> rows) {
-        ChunkCursor cursor = new ChunkCursor(chunk.schema());
-        for (int row = 0; row < chunk.rowCount(); row++) {
-            cursor.at(chunk, row);
-            List<@Nullable Object> values = new ArrayList<>();
-            for (int i = 0; i < chunk.schema().size(); i++) {
-                values.add(value(cursor, i, chunk.schema().column(i)));
-            }
-            rows.add(values);
-        }
-    }
-
-    private static @Nullable Object value(ChunkCursor cursor, int i, Column column) {
-        if (cursor.isNull(i)) {
-            return null;
-        }
-        return switch (column.type()) {
-            case INT8, INT16, INT32, INT64 -> cursor.getLong(i);
-            case FLOAT32, FLOAT64 -> cursor.getDouble(i);
-            case STRING -> cursor.getString(i);
-            case BYTES -> {
-                byte[] bytes = cursor.getBytes(i);
-                yield List.of(bytes.length, bytes[0]);
-            }
-        };
     }
 
     @ParameterizedTest
@@ -187,44 +135,8 @@ class ParquetFormatTest {
     void shouldReadEachRowOnceInSplitsAndAfterRestores(long seed) throws Exception {
         Path file = write("COMPRESSION SNAPPY, ROW_GROUP_SIZE 10240");
         ParquetFormat format = like(file, "id", "text_n");
-        Random random = new Random(seed);
-        List<Object> ids = new ArrayList<>();
-        long end = Files.size(file);
-        for (long offset = 0; offset < end; ) {
-            long length = Math.min(end - offset, 1 + random.nextLong(end / 3));
-            ColumnarSplit split = split(file, offset, length);
-            ColumnarPosition from = ColumnarPosition.START;
-            int before;
-            do {
-                before = ids.size();
-                from = readSome(format, split, from, random, ids);
-            } while (ids.size() > before);
-            offset += length;
-        }
-        assertThat(ids).hasSize(ROWS).doesNotHaveDuplicates();
-    }
-
-    /** Reads a few chunks of a split and returns the position behind them. */
-    private static ColumnarPosition readSome(
-            ParquetFormat format,
-            ColumnarSplit split,
-            ColumnarPosition from,
-            Random random,
-            List<Object> ids)
-            throws IOException {
-        List<List<@Nullable Object>> rows = new ArrayList<>();
-        ColumnarPosition position = from;
-        try (ColumnarReader reader = format.open(split, from)) {
-            for (int left = 1 + random.nextInt(3); left > 0; left--) {
-                Chunk chunk = reader.read();
-                if (chunk != null) {
-                    addRows(chunk, rows);
-                    position = reader.position();
-                }
-            }
-        }
-        rows.forEach(row -> ids.add(row.get(0)));
-        return position;
+        List<List<@Nullable Object>> rows = FormatRows.readInPieces(format, file, new Random(seed));
+        assertThat(rows.stream().map(row -> row.get(0))).hasSize(ROWS).doesNotHaveDuplicates();
     }
 
     @Test
@@ -236,7 +148,7 @@ class ParquetFormatTest {
                                 Column.of("small", ColumnType.INT64),
                                 Column.of("id", ColumnType.INT64),
                                 Column.of("city", ColumnType.STRING)));
-        List<List<@Nullable Object>> rows = readAll(format, split(file, 0, Files.size(file)));
+        List<List<@Nullable Object>> rows = FormatRows.read(format, file);
         assertThat(rows).hasSize(ROWS);
         assertThat(rows.get(40_000)).containsExactly(10_000L, 40_000L, "city-0");
     }
@@ -253,7 +165,7 @@ class ParquetFormatTest {
             throws Exception {
         Path file = write("COMPRESSION SNAPPY");
         ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of(column, type)));
-        assertThatThrownBy(() -> readAll(format, split(file, 0, Files.size(file))))
+        assertThatThrownBy(() -> FormatRows.read(format, file))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(message)
                 .hasMessageContaining("t.parquet");
@@ -290,7 +202,7 @@ class ParquetFormatTest {
             damaged[at] ^= (byte) (1 << random.nextInt(8));
             Files.write(file, damaged);
             try {
-                readAll(format, split(file, 0, damaged.length));
+                FormatRows.read(format, file);
             } catch (IOException e) {
                 assertThat(e).hasMessageContaining("t.parquet");
                 rejected++;

@@ -4,11 +4,11 @@ package io.github.gpujoin.formats.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.formats.testing.RestartingJob;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -16,17 +16,11 @@ import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.flink.api.common.functions.FlatMapFunction;
-import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.CollectionUtil;
-import org.apache.flink.util.Collector;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -50,9 +44,6 @@ class ParquetSourceITCase {
     private static final ChunkSchema ROW =
             ChunkSchema.of(Column.of("id", ColumnType.INT64), Column.of("name", ColumnType.STRING));
 
-    /** Chunks until a failure, which happens once. */
-    private static final AtomicInteger CHUNKS_LEFT = new AtomicInteger();
-
     @TempDir Path folder;
 
     @BeforeEach
@@ -60,7 +51,7 @@ class ParquetSourceITCase {
         for (int i = 0; i < FILES; i++) {
             write(folder, i);
         }
-        CHUNKS_LEFT.set(Integer.MAX_VALUE);
+        RestartingJob.failAt(Integer.MAX_VALUE);
     }
 
     private static void write(Path to, int number) throws Exception {
@@ -79,65 +70,30 @@ class ParquetSourceITCase {
                 ParquetFormat.of(ROW), new org.apache.flink.core.fs.Path(folder.toUri()));
     }
 
-    /** Emits the ids of a chunk's rows, and fails once. */
-    private static final class Ids implements FlatMapFunction<Chunk, Long> {
-
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public void flatMap(Chunk chunk, Collector<Long> out) {
-            if (CHUNKS_LEFT.decrementAndGet() == 0) {
-                throw new IllegalStateException("as the test wants it");
-            }
-            for (int row = 0; row < chunk.rowCount(); row++) {
-                out.collect(chunk.getLong(0, row));
-            }
-        }
-    }
-
-    private static StreamExecutionEnvironment environment() {
-        Configuration settings = new Configuration();
-        settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1);
-        settings.set(
-                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(1));
-        StreamExecutionEnvironment env =
-                StreamExecutionEnvironment.getExecutionEnvironment(settings);
-        env.setParallelism(2);
-        return env;
-    }
-
-    private static CloseableIterator<Long> ids(
-            StreamExecutionEnvironment env, ColumnarSource source) throws Exception {
-        return source.toStream(env, "parts")
-                .flatMap(new Ids())
-                .returns(Types.LONG)
-                .executeAndCollect();
-    }
-
     @Test
     void shouldReadAllFilesOfADirectory() throws Exception {
-        StreamExecutionEnvironment env = environment();
-        List<Long> ids = CollectionUtil.iteratorToList(ids(env, source()));
+        StreamExecutionEnvironment env = RestartingJob.environment();
+        List<Long> ids = CollectionUtil.iteratorToList(RestartingJob.ids(env, source()));
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
     }
 
     /** Results are collected exactly once, so rows that were read twice would be there twice. */
     @Test
     void shouldReadEachRowOnceAcrossARestart() throws Exception {
-        CHUNKS_LEFT.set(40);
-        StreamExecutionEnvironment env = environment();
+        RestartingJob.failAt(40);
+        StreamExecutionEnvironment env = RestartingJob.environment();
         env.enableCheckpointing(10);
-        List<Long> ids = CollectionUtil.iteratorToList(ids(env, source()));
-        assertThat(CHUNKS_LEFT.get()).isNegative();
+        List<Long> ids = CollectionUtil.iteratorToList(RestartingJob.ids(env, source()));
+        assertThat(RestartingJob.hasFailed()).isTrue();
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
     }
 
     @Test
     void shouldReadFilesThatAppearWhileItWatches() throws Exception {
-        StreamExecutionEnvironment env = environment();
+        StreamExecutionEnvironment env = RestartingJob.environment();
         env.enableCheckpointing(50);
-        try (CloseableIterator<Long> ids = ids(env, source().watch(Duration.ofMillis(50)))) {
+        try (CloseableIterator<Long> ids =
+                RestartingJob.ids(env, source().watch(Duration.ofMillis(50)))) {
             boolean[] seen = new boolean[(FILES + 1) * ROWS];
             for (int i = 0; i < FILES * ROWS; i++) {
                 mark(seen, ids.next());

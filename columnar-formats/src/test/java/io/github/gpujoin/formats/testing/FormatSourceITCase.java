@@ -4,7 +4,6 @@ package io.github.gpujoin.formats.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
@@ -21,9 +20,7 @@ import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.BigIntVector;
@@ -36,15 +33,10 @@ import org.apache.avro.file.DataFileWriter;
 import org.apache.avro.generic.GenericData;
 import org.apache.avro.generic.GenericDatumWriter;
 import org.apache.avro.generic.GenericRecord;
-import org.apache.flink.api.common.functions.FlatMapFunction;
-import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.util.CollectionUtil;
-import org.apache.flink.util.Collector;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -72,9 +64,6 @@ class FormatSourceITCase {
     private static final TextColumn[] TEXT = {
         TextColumn.of("id", TextType.INT64), TextColumn.of("name", TextType.TEXT)
     };
-
-    /** Chunks until a failure, which happens once. */
-    private static final AtomicInteger CHUNKS_LEFT = new AtomicInteger();
 
     @TempDir Path folder;
 
@@ -155,22 +144,6 @@ class FormatSourceITCase {
         abstract void write(Path file, int first) throws IOException;
     }
 
-    /** Emits the ids of a chunk's rows, and fails once. */
-    private static final class Ids implements FlatMapFunction<Chunk, Long> {
-
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public void flatMap(Chunk chunk, Collector<Long> out) {
-            if (CHUNKS_LEFT.decrementAndGet() == 0) {
-                throw new IllegalStateException("as the test wants it");
-            }
-            for (int row = 0; row < chunk.rowCount(); row++) {
-                out.collect(chunk.getLong(0, row));
-            }
-        }
-    }
-
     /** Results are collected exactly once, so rows that were read twice would be there twice. */
     @ParameterizedTest
     @EnumSource(Kind.class)
@@ -178,26 +151,13 @@ class FormatSourceITCase {
         for (int i = 0; i < FILES; i++) {
             kind.write(folder.resolve("part-" + i), i * ROWS);
         }
-        CHUNKS_LEFT.set(12);
-        Configuration settings = new Configuration();
-        settings.set(RestartStrategyOptions.RESTART_STRATEGY, "fixed-delay");
-        settings.set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1);
-        settings.set(
-                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(1));
-        StreamExecutionEnvironment env =
-                StreamExecutionEnvironment.getExecutionEnvironment(settings);
-        env.setParallelism(2);
+        RestartingJob.failAt(12);
+        StreamExecutionEnvironment env = RestartingJob.environment();
         env.enableCheckpointing(10);
-        List<Long> ids =
-                CollectionUtil.iteratorToList(
-                        ColumnarSource.of(
-                                        kind.format,
-                                        new org.apache.flink.core.fs.Path(folder.toUri()))
-                                .toStream(env, "parts")
-                                .flatMap(new Ids())
-                                .returns(Types.LONG)
-                                .executeAndCollect());
-        assertThat(CHUNKS_LEFT.get()).isNegative();
+        ColumnarSource source =
+                ColumnarSource.of(kind.format, new org.apache.flink.core.fs.Path(folder.toUri()));
+        List<Long> ids = CollectionUtil.iteratorToList(RestartingJob.ids(env, source));
+        assertThat(RestartingJob.hasFailed()).isTrue();
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
     }
 }

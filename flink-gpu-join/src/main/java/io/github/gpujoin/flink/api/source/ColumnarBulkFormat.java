@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.api.source;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
+import java.util.Objects;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.connector.file.src.FileSourceSplit;
@@ -57,7 +58,7 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
                 new ColumnarSplit(split.path(), split.offset(), split.length(), split.fileSize());
         return new ChunkBatches(
                 format.open(part, from, conditions),
-                progress == null ? ReadProgress.unregistered() : progress,
+                Objects.requireNonNull(progress, "progress"),
                 split.length());
     }
 

@@ -57,7 +57,7 @@ final class ColumnarFileSource extends AbstractFileSource<Chunk, FileSourceSplit
 
     @Override
     public SourceReader<Chunk, FileSourceSplit> createReader(SourceReaderContext context) {
-        ReadProgress progress = ReadProgress.registered(context.metricGroup());
+        ReadProgress progress = ReadProgress.of(context.metricGroup());
         return new FileSourceReader<>(
                 context,
                 new ColumnarBulkFormat(format, conditions.apply(context.metricGroup()), progress),

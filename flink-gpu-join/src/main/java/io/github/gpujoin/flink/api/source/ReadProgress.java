@@ -4,7 +4,6 @@ package io.github.gpujoin.flink.api.source;
 
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
-import org.apache.flink.metrics.SimpleCounter;
 
 /**
  * Metrics of the readers of one subtask. Used by the thread that fetches; reporters may see old
@@ -16,12 +15,7 @@ import org.apache.flink.metrics.SimpleCounter;
  */
 record ReadProgress(Counter rowsRead, Counter rowsSkipped, Counter splitBytesRead) {
 
-    /** Creates counters that no one sees. */
-    static ReadProgress unregistered() {
-        return new ReadProgress(new SimpleCounter(), new SimpleCounter(), new SimpleCounter());
-    }
-
-    static ReadProgress registered(MetricGroup metrics) {
+    static ReadProgress of(MetricGroup metrics) {
         return new ReadProgress(
                 metrics.counter("rowsRead"),
                 metrics.counter("rowsSkipped"),
