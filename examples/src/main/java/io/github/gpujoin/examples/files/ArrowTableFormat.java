@@ -3,9 +3,7 @@
 package io.github.gpujoin.examples.files;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
@@ -41,11 +39,7 @@ final class ArrowTableFormat implements TableFileFormat {
 
     @Override
     public long estimateRows(Path file) {
-        try {
-            return Files.size(file) / GUESSED_ROW_BYTES;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return TableFileFormat.guessRows(file, GUESSED_ROW_BYTES);
     }
 
     @Override

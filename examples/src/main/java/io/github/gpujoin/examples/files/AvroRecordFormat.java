@@ -6,7 +6,6 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.Cli.UserError;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
@@ -116,11 +115,7 @@ final class AvroRecordFormat implements RecordFormat {
 
     @Override
     public long estimateRows(Path file) {
-        try {
-            return Files.size(file) / GUESSED_ROW_BYTES;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        return TableFileFormat.guessRows(file, GUESSED_ROW_BYTES);
     }
 
     @Override

@@ -3,6 +3,8 @@
 package io.github.gpujoin.examples.files;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.core.fs.FSDataOutputStream;
@@ -21,4 +23,13 @@ interface TableFileFormat {
      * @throws io.github.gpujoin.examples.run.Cli.UserError if the format cannot store a column
      */
     BulkWriter<RowData> writer(RowType columns, FSDataOutputStream out) throws IOException;
+
+    /** Returns an estimate of the rows in a file whose rows have an assumed size. */
+    static long guessRows(Path file, int rowBytes) {
+        try {
+            return Files.size(file) / rowBytes;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
 }
