@@ -21,6 +21,11 @@ import sun.misc.Unsafe;
  * <p>Nothing is bounds-checked: callers check an extent once and then loop over it. An access out
  * of bounds corrupts memory or ends the process. Loads and stores are plain unless their name says
  * otherwise, and need no alignment then. The class refuses to initialize on a big-endian machine.
+ *
+ * <p>Every method tells null bases from others before it calls Unsafe, though Unsafe does both. C2
+ * of HotSpot 17 takes the address of a base that may be null as a plain number, and may compute it
+ * before a loop. If the garbage collector moves the array while a thread is in the loop, its later
+ * accesses are to the array's former place.
  */
 public final class Memory {
 
@@ -45,35 +50,51 @@ public final class Memory {
     private Memory() {}
 
     public static byte getByte(@Nullable Object base, long offset) {
-        return UNSAFE.getByte(base, offset);
+        return base == null ? UNSAFE.getByte(offset) : UNSAFE.getByte(base, offset);
     }
 
     public static void putByte(@Nullable Object base, long offset, byte value) {
-        UNSAFE.putByte(base, offset, value);
+        if (base == null) {
+            UNSAFE.putByte(offset, value);
+        } else {
+            UNSAFE.putByte(base, offset, value);
+        }
     }
 
     public static short getShort(@Nullable Object base, long offset) {
-        return UNSAFE.getShort(base, offset);
+        return base == null ? UNSAFE.getShort(offset) : UNSAFE.getShort(base, offset);
     }
 
     public static void putShort(@Nullable Object base, long offset, short value) {
-        UNSAFE.putShort(base, offset, value);
+        if (base == null) {
+            UNSAFE.putShort(offset, value);
+        } else {
+            UNSAFE.putShort(base, offset, value);
+        }
     }
 
     public static int getInt(@Nullable Object base, long offset) {
-        return UNSAFE.getInt(base, offset);
+        return base == null ? UNSAFE.getInt(offset) : UNSAFE.getInt(base, offset);
     }
 
     public static void putInt(@Nullable Object base, long offset, int value) {
-        UNSAFE.putInt(base, offset, value);
+        if (base == null) {
+            UNSAFE.putInt(offset, value);
+        } else {
+            UNSAFE.putInt(base, offset, value);
+        }
     }
 
     public static long getLong(@Nullable Object base, long offset) {
-        return UNSAFE.getLong(base, offset);
+        return base == null ? UNSAFE.getLong(offset) : UNSAFE.getLong(base, offset);
     }
 
     public static void putLong(@Nullable Object base, long offset, long value) {
-        UNSAFE.putLong(base, offset, value);
+        if (base == null) {
+            UNSAFE.putLong(offset, value);
+        } else {
+            UNSAFE.putLong(base, offset, value);
+        }
     }
 
     /** Native loads and stores, for loops over native memory only. */
@@ -115,7 +136,11 @@ public final class Memory {
      * another one that maps the memory, or on a device.
      */
     public static void putLongRelease(@Nullable Object base, long offset, long value) {
-        UNSAFE.putOrderedLong(base, offset, value);
+        if (base == null) {
+            UNSAFE.putOrderedLong(null, offset, value);
+        } else {
+            UNSAFE.putOrderedLong(base, offset, value);
+        }
     }
 
     /**
@@ -123,7 +148,11 @@ public final class Memory {
      * that loads it with acquire order.
      */
     public static void putIntRelease(@Nullable Object base, long offset, int value) {
-        UNSAFE.putOrderedInt(base, offset, value);
+        if (base == null) {
+            UNSAFE.putOrderedInt(null, offset, value);
+        } else {
+            UNSAFE.putOrderedInt(base, offset, value);
+        }
     }
 
     /**
@@ -131,7 +160,9 @@ public final class Memory {
      * what the writer had written before the value.
      */
     public static long getLongAcquire(@Nullable Object base, long offset) {
-        return UNSAFE.getLongVolatile(base, offset);
+        return base == null
+                ? UNSAFE.getLongVolatile(null, offset)
+                : UNSAFE.getLongVolatile(base, offset);
     }
 
     /**
@@ -168,7 +199,22 @@ public final class Memory {
             @Nullable Object targetBase,
             long targetOffset,
             long lengthBytes) {
-        UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
+        if (sourceBase == null) {
+            copyNative(sourceOffset, targetBase, targetOffset, lengthBytes);
+        } else if (targetBase == null) {
+            UNSAFE.copyMemory(sourceBase, sourceOffset, null, targetOffset, lengthBytes);
+        } else {
+            UNSAFE.copyMemory(sourceBase, sourceOffset, targetBase, targetOffset, lengthBytes);
+        }
+    }
+
+    private static void copyNative(
+            long source, @Nullable Object targetBase, long targetOffset, long lengthBytes) {
+        if (targetBase == null) {
+            UNSAFE.copyMemory(source, targetOffset, lengthBytes);
+        } else {
+            UNSAFE.copyMemory(null, source, targetBase, targetOffset, lengthBytes);
+        }
     }
 
     /** Whether two ranges contain the same bytes. */
@@ -193,7 +239,11 @@ public final class Memory {
     }
 
     public static void fill(@Nullable Object base, long offset, long lengthBytes, byte value) {
-        UNSAFE.setMemory(base, offset, lengthBytes, value);
+        if (base == null) {
+            UNSAFE.setMemory(offset, lengthBytes, value);
+        } else {
+            UNSAFE.setMemory(base, offset, lengthBytes, value);
+        }
     }
 
     /**

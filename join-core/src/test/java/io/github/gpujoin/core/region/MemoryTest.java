@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.region;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.file.Path;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
@@ -51,6 +53,29 @@ class MemoryTest {
             Memory.copy(null, address, target, Memory.BYTES, 100);
             assertThat(target).containsOnly(9);
         }
+    }
+
+    /** In a process of its own, since it needs a collector that moves arrays often. */
+    @Test
+    void shouldFollowAnArrayThatIsMovedDuringALoop() throws Exception {
+        Process program =
+                new ProcessBuilder(
+                                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                                "-XX:+UseParallelGC",
+                                "-Xmx128m",
+                                "-Xmn8m",
+                                "-XX:CompileCommand=quiet",
+                                "-XX:CompileCommand=dontinline,"
+                                        + MovedArrayProgram.class.getName()
+                                        + "::value",
+                                "-cp",
+                                System.getProperty("java.class.path"),
+                                MovedArrayProgram.class.getName())
+                        .redirectErrorStream(true)
+                        .start();
+        String output = new String(program.getInputStream().readAllBytes(), UTF_8);
+        assertThat(program.waitFor()).as(output).isZero();
+        assertThat(output).contains("damaged=0");
     }
 
     private static final class Holder {
