@@ -22,6 +22,9 @@ public record SsbFigure(
         long factRows,
         boolean isRight) {
 
+    /** Start-up varies by more than this share of it, so that less work cannot be told from it. */
+    private static final double START_UP_NOISE = 0.1;
+
     public SsbFigure {
         rounds = List.copyOf(rounds);
     }
@@ -31,14 +34,12 @@ public record SsbFigure(
         return Summary.of(rounds).median();
     }
 
-    /** Returns the seconds of the median without start-up; at least 0. */
+    /** Returns the seconds of the median without start-up, at least a tenth of start-up. */
     public double workSeconds() {
         return workSeconds(seconds());
     }
 
-    /**
-     * Returns fact rows a second, start-up apart; infinite if nothing but start-up was measured.
-     */
+    /** Returns fact rows a second, start-up apart. */
     public double rowsPerSecond() {
         return factRows / workSeconds();
     }
@@ -49,6 +50,6 @@ public record SsbFigure(
     }
 
     private double workSeconds(double seconds) {
-        return Math.max(0, seconds - startupSeconds);
+        return Math.max(START_UP_NOISE * startupSeconds, seconds - startupSeconds);
     }
 }
