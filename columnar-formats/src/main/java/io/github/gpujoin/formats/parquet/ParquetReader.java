@@ -161,13 +161,11 @@ final class ParquetReader implements ColumnarReader {
 
     @Override
     public @Nullable Chunk read() throws IOException {
-        while (builder.isEmpty()) {
-            if (rowsRead == groupRows && !startGroup()) {
-                return null;
-            }
-            while (!builder.isFull() && rowsRead < groupRows) {
-                readBatch();
-            }
+        if (rowsRead == groupRows && !startGroup()) {
+            return null;
+        }
+        while (!builder.isFull() && rowsRead < groupRows) {
+            readBatch();
         }
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }

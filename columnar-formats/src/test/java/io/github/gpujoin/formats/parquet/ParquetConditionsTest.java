@@ -261,6 +261,20 @@ class ParquetConditionsTest {
         assertThat(rowsOfPages).isEqualTo(ROWS - read.size());
     }
 
+    /** A long file without a match must not keep its reader from a cancellation. */
+    @Test
+    void shouldReturnBetweenRowGroupsThatItSkips() throws Exception {
+        List<ColumnCondition> none = List.of(new ColumnCondition("id", between(-9, -1)));
+        List<Long> skipped = new ArrayList<>();
+        try (ColumnarReader reader = format().open(split(), ColumnarPosition.START, () -> none)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                assertThat(chunk.rowCount()).isZero();
+                skipped.add(reader.rowsSkipped());
+            }
+        }
+        assertThat(skipped).hasSizeGreaterThan(1).isSorted().endsWith((long) ROWS);
+    }
+
     /** The keys of a dimension and a filter of the user may be conditions on one column. */
     @ParameterizedTest
     @CsvSource({"id", "ascending", "few", "nulls", "never_null"})

@@ -94,9 +94,12 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
                 progress.splitBytesRead().inc(splitBytes);
                 return null;
             }
+            SingletonResultIterator<Chunk> batch = new SingletonResultIterator<>();
+            if (chunk.rowCount() == 0) {
+                return batch;
+            }
             progress.rowsRead().inc(chunk.rowCount());
             ColumnarPosition next = reader.position();
-            SingletonResultIterator<Chunk> batch = new SingletonResultIterator<>();
             batch.set(chunk, next.offset(), next.rows());
             return batch;
         }

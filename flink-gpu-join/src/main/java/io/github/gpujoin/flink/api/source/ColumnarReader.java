@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
 public interface ColumnarReader extends Closeable {
 
     /**
-     * Returns the next rows in a chunk that does not change, or null at the end of the split.
+     * Returns the next rows in a chunk that does not change, or null at the end of the split. A
+     * reader that skips many rows returns a chunk without rows now and then: between two calls the
+     * source counts what was skipped, and stops if its job is cancelled.
      *
-     * @return the rows, at least one, or null
+     * @return the rows, or null
      * @throws IOException if the file cannot be read or is damaged; the message names the file and
      *     the place in it. No later call is made
      */
