@@ -54,8 +54,17 @@ class FactFiltersITCase {
                             .setConfiguration(METRICS.addToConfiguration(new Configuration()))
                             .build());
 
-    /** More than the join holds while it loads, so that packers see filters. */
     private static final long FACTS = 300_000;
+
+    private static final int PACED_FACTS = 40;
+
+    private static final long LONGEST_PACE_NS = 30_000_000_000L;
+
+    /** Until a filter drops a fact: the dimension may complete after all facts were sent. */
+    private static volatile boolean isPaced;
+
+    private static long paceFromNs;
+    private static long prunedBefore;
 
     private static final long KEYS = 10_000;
 
@@ -92,6 +101,7 @@ class FactFiltersITCase {
     private static StreamExecutionEnvironment env(boolean filters) {
         Configuration options = new Configuration();
         options.set(GpuJoinOptions.FACT_FILTERS, filters);
+        isPaced = false;
         options.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(options);
@@ -112,11 +122,38 @@ class FactFiltersITCase {
                 .returns(TypeInformation.of(Numbered.class));
     }
 
+    private static DataStream<Numbered> facts(StreamExecutionEnvironment env) {
+        return numbers(env, FACTS)
+                .map(
+                        fact -> {
+                            pace(fact.number);
+                            return fact;
+                        })
+                .returns(TypeInformation.of(Numbered.class));
+    }
+
     private static DataStream<Numbered> dimension(StreamExecutionEnvironment env) {
         return numbers(env, KEYS).filter(row -> row.key % MATCHING == 0);
     }
 
-    private static Chunk chunk(long first) {
+    /** Has the second half of the facts sent slowly until a filter drops some. */
+    private static void paceFacts() {
+        prunedBefore = rowsPruned();
+        paceFromNs = System.nanoTime();
+        isPaced = true;
+    }
+
+    private static void pace(long number) throws InterruptedException {
+        if (isPaced && number >= FACTS / 2 && number % PACED_FACTS == 0) {
+            Thread.sleep(1);
+            isPaced =
+                    rowsPruned() == prunedBefore
+                            && System.nanoTime() - paceFromNs < LONGEST_PACE_NS;
+        }
+    }
+
+    private static Chunk chunk(long first) throws InterruptedException {
+        pace(first);
         ChunkBuilder builder = new ChunkBuilder(CHUNKS, 1 << 16);
         for (long number = first; number < first + CHUNK_ROWS; number++) {
             builder.putInt(0, (int) key(number));
@@ -155,8 +192,11 @@ class FactFiltersITCase {
     void shouldJoinRecordsAlikeWithAndWithoutFilters(String key, boolean filters) throws Exception {
         long before = rowsPruned();
         StreamExecutionEnvironment env = env(filters);
+        if (filters) {
+            paceFacts();
+        }
         DataStream<Row> results =
-                StarJoin.of(numbers(env, FACTS))
+                StarJoin.of(facts(env))
                         .select("number")
                         .dimension(dimension(env), d -> d.on(key, key).select("number AS row"))
                         .toRows();
@@ -169,6 +209,9 @@ class FactFiltersITCase {
     void shouldJoinChunksAlikeWithAndWithoutFilters(boolean filters) throws Exception {
         long before = rowsPruned();
         StreamExecutionEnvironment env = env(filters);
+        if (filters) {
+            paceFacts();
+        }
         DataStream<Chunk> facts =
                 sequence(env, FACTS / CHUNK_ROWS)
                         .map(number -> chunk(number * CHUNK_ROWS))
@@ -187,7 +230,7 @@ class FactFiltersITCase {
         long before = rowsPruned();
         StreamExecutionEnvironment env = env(true);
         DataStream<Row> results =
-                StarJoin.of(numbers(env, FACTS))
+                StarJoin.of(facts(env))
                         .select("number")
                         .dimension(
                                 dimension(env),
@@ -201,9 +244,10 @@ class FactFiltersITCase {
     void shouldDropTheProbesOfAPairJoinThatHaveNoMatch() throws Exception {
         long before = rowsPruned();
         StreamExecutionEnvironment env = env(true);
+        paceFacts();
         DataStream<Row> results =
                 PairJoin.build(dimension(env))
-                        .probe(numbers(env, FACTS))
+                        .probe(facts(env))
                         .where(row -> row.key, Types.LONG)
                         .equalTo(row -> row.key, Types.LONG)
                         .replicated()
