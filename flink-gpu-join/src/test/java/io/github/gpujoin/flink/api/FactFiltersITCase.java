@@ -101,7 +101,6 @@ class FactFiltersITCase {
     private static StreamExecutionEnvironment env(boolean filters) {
         Configuration options = new Configuration();
         options.set(GpuJoinOptions.FACT_FILTERS, filters);
-        isPaced = false;
         options.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
         StreamExecutionEnvironment env =
                 StreamExecutionEnvironment.getExecutionEnvironment(options);
@@ -136,11 +135,16 @@ class FactFiltersITCase {
         return numbers(env, KEYS).filter(row -> row.key % MATCHING == 0);
     }
 
-    /** Has the second half of the facts sent slowly until a filter drops some. */
-    private static void paceFacts() {
+    /**
+     * Returns {@link #rowsPruned}.
+     *
+     * @param paced whether the second half of the next facts is sent slowly until it grows
+     */
+    private static long rowsPrunedBefore(boolean paced) {
         prunedBefore = rowsPruned();
         paceFromNs = System.nanoTime();
-        isPaced = true;
+        isPaced = paced;
+        return prunedBefore;
     }
 
     private static void pace(long number) throws InterruptedException {
@@ -190,11 +194,8 @@ class FactFiltersITCase {
     @ParameterizedTest
     @CsvSource({"key, true", "key, false", "text, true", "text, false"})
     void shouldJoinRecordsAlikeWithAndWithoutFilters(String key, boolean filters) throws Exception {
-        long before = rowsPruned();
+        long before = rowsPrunedBefore(filters);
         StreamExecutionEnvironment env = env(filters);
-        if (filters) {
-            paceFacts();
-        }
         DataStream<Row> results =
                 StarJoin.of(facts(env))
                         .select("number")
@@ -207,11 +208,8 @@ class FactFiltersITCase {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldJoinChunksAlikeWithAndWithoutFilters(boolean filters) throws Exception {
-        long before = rowsPruned();
+        long before = rowsPrunedBefore(filters);
         StreamExecutionEnvironment env = env(filters);
-        if (filters) {
-            paceFacts();
-        }
         DataStream<Chunk> facts =
                 sequence(env, FACTS / CHUNK_ROWS)
                         .map(number -> chunk(number * CHUNK_ROWS))
@@ -227,7 +225,7 @@ class FactFiltersITCase {
 
     @Test
     void shouldKeepFactsWithoutAMatchInALeftJoin() throws Exception {
-        long before = rowsPruned();
+        long before = rowsPrunedBefore(false);
         StreamExecutionEnvironment env = env(true);
         DataStream<Row> results =
                 StarJoin.of(facts(env))
@@ -242,9 +240,8 @@ class FactFiltersITCase {
 
     @Test
     void shouldDropTheProbesOfAPairJoinThatHaveNoMatch() throws Exception {
-        long before = rowsPruned();
+        long before = rowsPrunedBefore(true);
         StreamExecutionEnvironment env = env(true);
-        paceFacts();
         DataStream<Row> results =
                 PairJoin.build(dimension(env))
                         .probe(facts(env))
