@@ -19,8 +19,9 @@ import org.apache.flink.core.fs.Path;
 import org.apache.parquet.schema.MessageType;
 
 /**
- * Parquet files without nested columns. A reader reads only the columns of its schema, and the row
- * groups whose middle lies in its split. A checkpoint holds the row group and the row in it.
+ * Parquet files without nested columns. A reader reads only the columns of its schema. Splits share
+ * a row group that has a page index; one without belongs to the split in which its middle lies. A
+ * checkpoint holds the row group and the row in it.
  *
  * <table>
  *   <caption>Types</caption>

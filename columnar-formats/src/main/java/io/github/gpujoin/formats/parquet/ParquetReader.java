@@ -60,12 +60,15 @@ final class ParquetReader implements ColumnarReader {
 
     private ColumnPages[] columns = new ColumnPages[0];
 
-    /** Rows of the current row group whose pages are there; the first one is the current one. */
+    /** Rows of the split in the current row group whose pages are there; first the current ones. */
     private Deque<RowRanges.Range> ranges = new ArrayDeque<>();
 
     private long groupOffset = ColumnarPosition.START.offset();
-    private long groupRows;
-    private long rowsRead;
+
+    /** The next row in the current row group, and the row after the last one of the split. */
+    private long row;
+
+    private long endRow;
     private long rowsSkipped;
 
     /** Name of the column that is decoded, for messages. */
@@ -146,40 +149,36 @@ final class ParquetReader implements ColumnarReader {
                                 + path);
             }
         } while (groups.offset() != from.offset());
-        if (from.rows() > groups.rowCount()) {
+        if (from.rows() < groups.firstRow() || from.rows() > groups.endRow()) {
             throw new IOException(
-                    "File has changed since the checkpoint: row=%d, rows of the group=%d, path=%s"
-                            .formatted(from.rows(), groups.rowCount(), path));
+                    "File has changed since the checkpoint: row=%d, rows of the split=%d to %d, path=%s"
+                            .formatted(from.rows(), groups.firstRow(), groups.endRow(), path));
         }
-        groupOffset = groups.offset();
-        groupRows = groups.rowCount();
-        rowsRead = from.rows();
-        if (rowsRead < groupRows) {
-            openGroup();
-        }
+        startGroup(from.rows());
     }
 
     @Override
     public @Nullable Chunk read() throws IOException {
-        if (rowsRead == groupRows && !startGroup()) {
-            return null;
+        if (row == endRow) {
+            if (!groups.advance()) {
+                return null;
+            }
+            startGroup(groups.firstRow());
         }
-        while (!builder.isFull() && rowsRead < groupRows) {
+        while (!builder.isFull() && row < endRow) {
             readBatch();
         }
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
-    /** Starts the next row group of the split; false if there is none. */
-    private boolean startGroup() throws IOException {
-        if (!groups.advance()) {
-            return false;
-        }
+    /** Starts the current row group at a row of it. */
+    private void startGroup(long firstRow) throws IOException {
         groupOffset = groups.offset();
-        groupRows = groups.rowCount();
-        rowsRead = 0;
-        openGroup();
-        return true;
+        row = firstRow;
+        endRow = groups.endRow();
+        if (row < endRow) {
+            openGroup();
+        }
     }
 
     /** Reads the pages of the current row group in which a row may meet the conditions. */
@@ -251,18 +250,18 @@ final class ParquetReader implements ColumnarReader {
         } catch (IOException | RuntimeException e) {
             throw damaged(e, decoding == null ? "" : decoding);
         }
-        rowsRead += rows;
+        row += rows;
     }
 
     /** Moves to the next row whose pages are there, and returns how many rows follow, at most. */
     private int batchRows() {
-        while (!ranges.isEmpty() && ranges.element().to < rowsRead) {
+        while (!ranges.isEmpty() && ranges.element().to < row) {
             ranges.remove();
         }
         RowRanges.Range range = ranges.peek();
-        long start = range == null ? groupRows : Math.max(range.from, rowsRead);
-        rowsSkipped += start - rowsRead;
-        rowsRead = start;
+        long start = range == null ? endRow : Math.max(range.from, row);
+        rowsSkipped += start - row;
+        row = start;
         int room = builder.capacityRows() - builder.rowCount();
         return range == null ? 0 : (int) Math.min(range.to + 1 - start, Math.min(room, BATCH_ROWS));
     }
@@ -270,7 +269,7 @@ final class ParquetReader implements ColumnarReader {
     private void readAll(int rows) throws IOException {
         for (int i = 0; i < columns.length; i++) {
             decoding = schema.column(i).name();
-            columns[i].seek(rowsRead);
+            columns[i].seek(row);
             if (schema.column(i).isFixed()) {
                 int widthBytes = schema.column(i).type().widthBytes();
                 int at = builder.columnOffset(i) + widthBytes * builder.rowCount();
@@ -292,8 +291,8 @@ final class ParquetReader implements ColumnarReader {
         for (ColumnPages column : columns) {
             column.startSelection();
         }
-        for (int row = 0; row < rows; row++) {
-            selected[row] = row;
+        for (int i = 0; i < rows; i++) {
+            selected[i] = i;
         }
         int kept;
         try {
@@ -315,7 +314,7 @@ final class ParquetReader implements ColumnarReader {
         for (int i = 0; i < columns.length && kept > 0; i++) {
             if (!columns[i].isSelected()) {
                 decoding = schema.column(i).name();
-                columns[i].seek(rowsRead);
+                columns[i].seek(row);
                 columns[i].select(selected, kept, rows);
             }
             if (schema.column(i).isFixed()) {
@@ -334,7 +333,7 @@ final class ParquetReader implements ColumnarReader {
         try {
             // A further condition on the column tests what the first one decoded.
             if (!columns[column].isSelected()) {
-                columns[column].seek(rowsRead);
+                columns[column].seek(row);
             }
             return columns[column].select(condition, some, count, rows);
         } catch (IOException e) {
@@ -359,10 +358,10 @@ final class ParquetReader implements ColumnarReader {
     }
 
     private void appendRows(int rows) {
-        for (int row = 0; row < rows; row++) {
+        for (int at = 0; at < rows; at++) {
             for (int i = 0; i < columns.length; i++) {
                 if (!schema.column(i).isFixed()) {
-                    columns[i].append(builder, row);
+                    columns[i].append(builder, at);
                 }
             }
             builder.endRow();
@@ -376,8 +375,8 @@ final class ParquetReader implements ColumnarReader {
                         + ", rowGroup="
                         + groups.number()
                         + (column.isEmpty() ? "" : ", column=" + column)
-                        + ", rowsRead="
-                        + rowsRead
+                        + ", row="
+                        + row
                         + ", cause="
                         + e.getMessage(),
                 e);
@@ -390,7 +389,7 @@ final class ParquetReader implements ColumnarReader {
 
     @Override
     public ColumnarPosition position() {
-        return new ColumnarPosition(groupOffset, rowsRead);
+        return new ColumnarPosition(groupOffset, row);
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.apache.parquet.column.page.PageReadStore;
 import org.apache.parquet.filter2.compat.FilterCompat;
 import org.apache.parquet.filter2.compat.RowGroupFilter;
@@ -19,13 +20,26 @@ import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.metadata.BlockMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
 import org.apache.parquet.hadoop.metadata.ColumnPath;
+import org.apache.parquet.internal.column.columnindex.OffsetIndexBuilder;
 import org.apache.parquet.internal.filter2.columnindex.ColumnIndexFilter;
 import org.apache.parquet.internal.filter2.columnindex.RowRanges;
 import org.apache.parquet.schema.MessageType;
 import org.jspecify.annotations.Nullable;
 
-/** The row groups of a split, and what conditions leave of each. Not thread-safe. */
+/**
+ * The row groups of a split, and what conditions leave of each. Not thread-safe.
+ *
+ * <p>A group with a page index may be cut, so that several readers share it: each has the rows
+ * whose share of the group's bytes lies in its split. A group without one belongs to the split in
+ * which its middle lies.
+ */
 final class RowGroups {
+
+    /**
+     * A group is cut at multiples of this many rows. Pages have 20,000 rows or fewer by default,
+     * and both readers decode those in which a cut lies.
+     */
+    private static final long CUT_ROWS = 1 << 16;
 
     private static final List<FilterLevel> LEVELS =
             List.of(FilterLevel.STATISTICS, FilterLevel.BLOOMFILTER);
@@ -47,9 +61,14 @@ final class RowGroups {
     private final ParquetFileReader file;
     private final MessageType types;
 
-    /** Numbers in the file. */
-    private final List<Integer> numbers = new ArrayList<>();
+    /**
+     * The rows of a group that belong to the split.
+     *
+     * @param number of the group in the file
+     */
+    private record Share(int number, long firstRow, long endRow) {}
 
+    private final List<Share> shares = new ArrayList<>();
     private int next;
 
     /**
@@ -60,18 +79,34 @@ final class RowGroups {
         this.types = file.getFileMetaData().getSchema();
         List<BlockMetaData> all = file.getRowGroups();
         for (int i = 0; i < all.size(); i++) {
-            BlockMetaData group = all.get(i);
             // Arrow writes an empty table as a row group without rows, which parquet-java rejects.
-            if (group.getRowCount() > 0
-                    && split.contains(group.getStartingPos() + group.getCompressedSize() / 2)) {
-                numbers.add(i);
+            BlockMetaData group = all.get(i);
+            long firstRow = rowAt(group, split.offset());
+            long endRow = rowAt(group, split.end());
+            if (firstRow < endRow) {
+                shares.add(new Share(i, firstRow, endRow));
             }
         }
     }
 
+    /** Returns the first row of a group that belongs to splits which start at an offset. */
+    private static long rowAt(BlockMetaData group, long offset) {
+        long rows = group.getRowCount();
+        long bytes = group.getCompressedSize();
+        long before = offset - group.getStartingPos();
+        if (!hasPageIndex(group)) {
+            return before > bytes / 2 ? rows : 0;
+        }
+        if (before >= bytes) {
+            return rows;
+        }
+        double share = Math.max(0, before) / (double) bytes;
+        return (long) (share * rows) / CUT_ROWS * CUT_ROWS;
+    }
+
     /** Moves to the next row group; false if there is none. */
     boolean advance() {
-        if (next == numbers.size()) {
+        if (next == shares.size()) {
             return false;
         }
         next++;
@@ -80,7 +115,11 @@ final class RowGroups {
 
     /** Returns the number of the current row group in the file; 0 before the first one. */
     int number() {
-        return next == 0 ? 0 : numbers.get(next - 1);
+        return next == 0 ? 0 : share().number();
+    }
+
+    private Share share() {
+        return shares.get(next - 1);
     }
 
     /** Returns the offset of the current row group in the file. */
@@ -88,9 +127,14 @@ final class RowGroups {
         return current().getStartingPos();
     }
 
-    /** Returns the number of rows in the current row group. */
-    long rowCount() {
-        return current().getRowCount();
+    /** Returns the first row of the current row group that belongs to the split. */
+    long firstRow() {
+        return share().firstRow();
+    }
+
+    /** Returns the row after the last one of the current row group that belongs to the split. */
+    long endRow() {
+        return share().endRow();
     }
 
     private BlockMetaData current() {
@@ -98,35 +142,37 @@ final class RowGroups {
     }
 
     /**
-     * Reads the current row group, except pages in which no row meets the conditions.
+     * Reads the split's rows of the current row group, except pages in which no row meets the
+     * conditions.
      *
-     * @return null if no row of the group meets them
+     * @return null if no row meets them
      */
     @Nullable Part read(List<ColumnCondition> conditions) throws IOException {
+        RowRanges rows = rowsOfShare();
         FilterPredicate predicate = ParquetConditions.predicate(conditions, types);
-        RowRanges all = RowRanges.createSingle(rowCount());
-        if (predicate == null) {
-            return new Part(file.readRowGroup(number()), all.getRanges());
+        if (predicate != null) {
+            FilterCompat.Filter filter = FilterCompat.get(predicate);
+            if (excludes(LEVELS, filter)) {
+                return null;
+            }
+            FilterPredicate ranges =
+                    ParquetConditions.predicate(
+                            conditions.stream()
+                                    .filter(c -> c.values() instanceof RangeCondition)
+                                    .toList(),
+                            types);
+            if (ranges != null && excludes(DICTIONARIES, FilterCompat.get(ranges))) {
+                return null;
+            }
+            if (hasPageIndex(current())) {
+                rows = RowRanges.intersection(rows, rangesOf(filter));
+            }
         }
-        FilterCompat.Filter filter = FilterCompat.get(predicate);
-        if (excludes(LEVELS, filter)) {
-            return null;
-        }
-        FilterPredicate ranges =
-                ParquetConditions.predicate(
-                        conditions.stream()
-                                .filter(c -> c.values() instanceof RangeCondition)
-                                .toList(),
-                        types);
-        if (ranges != null && excludes(DICTIONARIES, FilterCompat.get(ranges))) {
-            return null;
-        }
-        RowRanges rows = hasPageIndex() ? rangesOf(filter) : all;
         if (rows.rowCount() == 0) {
             return null;
         }
-        return rows.rowCount() == rowCount()
-                ? new Part(file.readRowGroup(number()), all.getRanges())
+        return rows.rowCount() == current().getRowCount()
+                ? new Part(file.readRowGroup(number()), rows.getRanges())
                 : new Part(file.readFilteredRowGroup(number(), rows), rows.getRanges());
     }
 
@@ -134,9 +180,18 @@ final class RowGroups {
         return RowGroupFilter.filterRowGroups(levels, filter, List.of(current()), file).isEmpty();
     }
 
-    private boolean hasPageIndex() {
-        return current().getColumns().stream()
+    private static boolean hasPageIndex(BlockMetaData group) {
+        return group.getColumns().stream()
                 .noneMatch(column -> column.getOffsetIndexReference() == null);
+    }
+
+    /** Parquet-java makes ranges of pages only: here of three, before, in and after the share. */
+    private RowRanges rowsOfShare() {
+        OffsetIndexBuilder pages = OffsetIndexBuilder.getBuilder();
+        pages.add(1, firstRow());
+        pages.add(1, endRow() - firstRow());
+        pages.add(1, current().getRowCount() - endRow());
+        return RowRanges.create(current().getRowCount(), IntStream.of(1).iterator(), pages.build());
     }
 
     private RowRanges rangesOf(FilterCompat.Filter filter) {
@@ -145,6 +200,6 @@ final class RowGroups {
             paths.add(column.getPath());
         }
         return ColumnIndexFilter.calculateRowRanges(
-                filter, file.getColumnIndexStore(number()), paths, rowCount());
+                filter, file.getColumnIndexStore(number()), paths, current().getRowCount());
     }
 }

@@ -31,18 +31,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
-import org.apache.parquet.column.ParquetProperties.WriterVersion;
-import org.apache.parquet.conf.PlainParquetConfiguration;
-import org.apache.parquet.example.data.Group;
-import org.apache.parquet.example.data.simple.SimpleGroupFactory;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.Util;
-import org.apache.parquet.hadoop.ParquetWriter;
-import org.apache.parquet.hadoop.example.ExampleParquetWriter;
-import org.apache.parquet.hadoop.metadata.CompressionCodecName;
-import org.apache.parquet.io.LocalOutputFile;
-import org.apache.parquet.schema.MessageType;
-import org.apache.parquet.schema.MessageTypeParser;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -54,62 +44,15 @@ class ParquetConditionsTest {
 
     private static final int ROWS = 60_000;
 
-    private static final MessageType TYPE =
-            MessageTypeParser.parseMessageType(
-                    """
-                    message t {
-                      required int64 id;
-                      required int32 ascending;
-                      required int32 few;
-                      required int64 wide;
-                      optional int32 nulls;
-                      optional int64 never_null;
-                      optional binary text (STRING);
-                    }
-                    """);
-
-    private static final List<String> COLUMNS =
-            TYPE.getFields().stream().map(field -> field.getName()).toList();
+    private static final List<String> COLUMNS = IndexedFile.COLUMNS;
 
     @TempDir Path folder;
     private Path file;
 
-    /** Small pages and row groups, with page index and, for one column, a Bloom filter. */
     @BeforeEach
     void write() throws IOException {
         file = folder.resolve("t.parquet");
-        Random random = new Random(9);
-        SimpleGroupFactory rows = new SimpleGroupFactory(TYPE);
-        try (ParquetWriter<Group> writer =
-                ExampleParquetWriter.builder(new LocalOutputFile(file))
-                        .withType(TYPE)
-                        .withConf(new PlainParquetConfiguration())
-                        .withCompressionCodec(CompressionCodecName.SNAPPY)
-                        .withWriterVersion(WriterVersion.PARQUET_1_0)
-                        .withDictionaryEncoding(true)
-                        .withDictionaryEncoding("wide", false)
-                        .withBloomFilterEnabled("wide", true)
-                        .withRowGroupSize(400L << 10)
-                        .withPageSize(8 << 10)
-                        .withPageRowCountLimit(900)
-                        .build()) {
-            for (int i = 0; i < ROWS; i++) {
-                Group row =
-                        rows.newGroup()
-                                .append("id", (long) i)
-                                .append("ascending", i / 50)
-                                .append("few", random.nextInt(40))
-                                .append("wide", random.nextLong() | 1)
-                                .append("never_null", (long) random.nextInt(1_000));
-                if (i % 3 > 0) {
-                    row.append("nulls", random.nextInt(100));
-                }
-                if (i % 4 > 0) {
-                    row.append("text", "text " + random.nextInt(20));
-                }
-                writer.write(row);
-            }
-        }
+        IndexedFile.write(file, ROWS, 400L << 10);
     }
 
     private ColumnarSplit split() throws IOException {
