@@ -73,7 +73,7 @@ cp "$native" "$work/gpu_bench"
 cat >"$work/bench" <<EOF
 #!/bin/sh
 here=\$(cd "\$(dirname "\$0")" && pwd)
-exec "\$here/jre/bin/java" -Xmx16g -XX:+ExitOnOutOfMemoryError $* \\
+exec "\$here/jre/bin/java" -Xms16g -Xmx16g -XX:+ExitOnOutOfMemoryError $* \\
   -Dgpujoin.native-bench="\$here/gpu_bench" \${GPU_JOIN_JVM_ARGS:-} \\
   -cp "\$here/lib/*" io.github.gpujoin.bench.Bench "\$@"
 EOF

@@ -22,12 +22,12 @@ import org.apache.flink.util.FileUtils;
  *
  * <p>All are measured alike. Before the first figure, every file is read once, so that all find it
  * in the page cache, and each contender answers the first query once. For each query, a contender
- * first answers it from tables of a few rows: the least of three times is its start-up. Then it
+ * first answers it from tables of a few rows: the least of five times is its start-up. Then it
  * answers from the files in each round.
  */
 public final class SsbRun implements AutoCloseable {
 
-    private static final int STARTUP_RUNS = 3;
+    private static final int STARTUP_RUNS = 5;
 
     /** About 600 facts; the calendar has 2556 days at any scale. */
     private static final double STARTUP_SCALE_FACTOR = 0.0001;

@@ -11,7 +11,12 @@ final class ConvertedDecoder extends ValueDecoder {
     private final Conversion conversion;
     private Binaries batch = new Binaries(0);
 
-    ConvertedDecoder(ValueDecoder stored, Conversion conversion) {
+    /** Returns a decoder of converted values. */
+    static ValueDecoder of(ValueDecoder stored, Conversion conversion) {
+        return conversion == Conversion.NONE ? stored : new ConvertedDecoder(stored, conversion);
+    }
+
+    private ConvertedDecoder(ValueDecoder stored, Conversion conversion) {
         this.stored = stored;
         this.conversion = conversion;
     }

@@ -4,6 +4,7 @@ package io.github.gpujoin.formats.parquet;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.apache.parquet.bytes.BytesInput;
 import org.apache.parquet.io.ParquetDecodingException;
 
@@ -32,6 +33,12 @@ record PageBytes(byte[] bytes, int start, int end) {
         byte[] bytes = new byte[length + READABLE_BEHIND];
         buffer.get(bytes, 0, length);
         return new PageBytes(bytes, 0, length);
+    }
+
+    /** Returns a copy, in an array of its own. */
+    PageBytes copy() {
+        int length = end - start;
+        return new PageBytes(Arrays.copyOfRange(bytes, start, end + READABLE_BEHIND), 0, length);
     }
 
     /** Returns the part from an offset on. */

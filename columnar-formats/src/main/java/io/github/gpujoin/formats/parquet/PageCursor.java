@@ -3,7 +3,6 @@
 package io.github.gpujoin.formats.parquet;
 
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.formats.parquet.ParquetColumn.Conversion;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Objects;
@@ -12,10 +11,8 @@ import org.apache.parquet.column.Encoding;
 import org.apache.parquet.column.page.DataPage;
 import org.apache.parquet.column.page.DataPageV1;
 import org.apache.parquet.column.page.DataPageV2;
-import org.apache.parquet.column.page.DictionaryPage;
 import org.apache.parquet.column.page.PageReader;
 import org.apache.parquet.io.ParquetDecodingException;
-import org.apache.parquet.schema.PrimitiveType;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,12 +43,14 @@ final class PageCursor {
     private @Nullable ValueDecoder values;
 
     /**
+     * @param dictionary of the column in the row group
      * @param decompressors of the file's pages
      */
     PageCursor(
             ColumnDescriptor descriptor,
             ParquetColumn source,
             PageReader pages,
+            ColumnDictionary dictionary,
             PageDecompressors decompressors)
             throws IOException {
         this.descriptor = descriptor;
@@ -59,29 +58,7 @@ final class PageCursor {
         this.pages = pages;
         this.decompressors = decompressors;
         decompressors.offer(null);
-        DictionaryPage page = pages.readDictionaryPage();
-        this.dictionary = page == null ? null : dictionary(page);
-    }
-
-    private DictionaryDecoder.Values dictionary(DictionaryPage page) throws IOException {
-        int size = page.getDictionarySize();
-        PageBytes bytes = PageBytes.of(page.getBytes());
-        if (size < 0 || size > bytes.end() - bytes.start()) {
-            throw new ParquetDecodingException(
-                    "Size of a dictionary is wrong: size="
-                            + size
-                            + ", bytes="
-                            + (bytes.end() - bytes.start()));
-        }
-        ValueDecoder decoder = converted(plain(bytes));
-        if (source.isInteger()) {
-            long[] all = new long[size];
-            decoder.readLongs(all, 0, size);
-            return new DictionaryDecoder.Values(all, null, size);
-        }
-        Binaries all = new Binaries(size);
-        decoder.readBinaries(all, 0, size);
-        return new DictionaryDecoder.Values(null, all, size);
+        this.dictionary = dictionary.values(pages);
     }
 
     // ------------------------------------------------------------------ rows
@@ -225,20 +202,14 @@ final class PageCursor {
             }
             return new DictionaryDecoder(bytes, dictionary);
         }
-        return converted(
+        return ConvertedDecoder.of(
                 encoding == Encoding.PLAIN
                         ? plain(bytes)
-                        : new OtherDecoder(descriptor, encoding, bytes, count));
+                        : new OtherDecoder(descriptor, encoding, bytes, count),
+                source.conversion());
     }
 
     private ValueDecoder plain(PageBytes bytes) {
-        PrimitiveType type = descriptor.getPrimitiveType();
-        return PlainDecoders.of(type.getPrimitiveTypeName(), type.getTypeLength(), bytes);
-    }
-
-    private ValueDecoder converted(ValueDecoder stored) {
-        return source.conversion() == Conversion.NONE
-                ? stored
-                : new ConvertedDecoder(stored, source.conversion());
+        return PlainDecoders.of(descriptor.getPrimitiveType(), bytes);
     }
 }

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import org.apache.flink.core.fs.Path;
@@ -55,17 +56,20 @@ final class ParquetReader implements ColumnarReader {
 
     private @Nullable RowPruner pruner;
 
-    /** Of the current row group; null if all of it is skipped. */
+    /** Of the current row group. */
+    private ColumnDictionary[] dictionaries = new ColumnDictionary[0];
+
+    /** Of the current piece; null if all of it is skipped. */
     private @Nullable PageReadStore pages;
 
     private ColumnPages[] columns = new ColumnPages[0];
 
-    /** Rows of the split in the current row group whose pages are there; first the current ones. */
+    /** Rows of the current piece whose pages are there; first the current ones. */
     private Deque<RowRanges.Range> ranges = new ArrayDeque<>();
 
     private long groupOffset = ColumnarPosition.START.offset();
 
-    /** The next row in the current row group, and the row after the last one of the split. */
+    /** The next row in the current row group, and the row after the last one of the piece. */
     private long row;
 
     private long endRow;
@@ -148,13 +152,14 @@ final class ParquetReader implements ColumnarReader {
                                 + ", path="
                                 + path);
             }
-        } while (groups.offset() != from.offset());
+        } while (groups.offset() != from.offset()
+                || (from.rows() > groups.endRow() && groups.hasMorePieces()));
         if (from.rows() < groups.firstRow() || from.rows() > groups.endRow()) {
             throw new IOException(
                     "File has changed since the checkpoint: row=%d, rows of the split=%d to %d, path=%s"
                             .formatted(from.rows(), groups.firstRow(), groups.endRow(), path));
         }
-        startGroup(from.rows());
+        startPiece(from.rows());
     }
 
     @Override
@@ -163,26 +168,39 @@ final class ParquetReader implements ColumnarReader {
             if (!groups.advance()) {
                 return null;
             }
-            startGroup(groups.firstRow());
+            startPiece(groups.firstRow());
         }
-        while (!builder.isFull() && row < endRow) {
+        while (!builder.isFull() && (row < endRow || continueGroup())) {
             readBatch();
         }
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
-    /** Starts the current row group at a row of it. */
-    private void startGroup(long firstRow) throws IOException {
-        groupOffset = groups.offset();
+    private boolean continueGroup() throws IOException {
+        if (!groups.hasMorePieces()) {
+            return false;
+        }
+        groups.advance();
+        startPiece(groups.firstRow());
+        return true;
+    }
+
+    /** Starts the current piece of a row group at a row of it. */
+    private void startPiece(long firstRow) throws IOException {
+        if (groups.offset() != groupOffset) {
+            groupOffset = groups.offset();
+            dictionaries = new ColumnDictionary[sources.length];
+            Arrays.setAll(dictionaries, i -> new ColumnDictionary(descriptors[i], sources[i]));
+        }
         row = firstRow;
         endRow = groups.endRow();
         if (row < endRow) {
-            openGroup();
+            openPiece();
         }
     }
 
-    /** Reads the pages of the current row group in which a row may meet the conditions. */
-    private void openGroup() throws IOException {
+    /** Reads the pages of the current piece in which a row may meet the conditions. */
+    private void openPiece() throws IOException {
         adoptConditions();
         try {
             if (pages != null) {
@@ -206,6 +224,7 @@ final class ParquetReader implements ColumnarReader {
                                         descriptors[i],
                                         sources[i],
                                         part.pages().getPageReader(descriptors[i]),
+                                        dictionaries[i],
                                         file.decompressors()),
                                 BATCH_ROWS);
             }

@@ -4,7 +4,7 @@ package io.github.gpujoin.formats.parquet;
 
 import io.github.gpujoin.core.region.Memory;
 import org.apache.parquet.io.ParquetDecodingException;
-import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
+import org.apache.parquet.schema.PrimitiveType;
 import org.jspecify.annotations.Nullable;
 
 /** Decoders of Parquet's encoding PLAIN, which holds whole values. */
@@ -12,16 +12,13 @@ final class PlainDecoders {
 
     private PlainDecoders() {}
 
-    /**
-     * @param length of a value of FIXED_LEN_BYTE_ARRAY
-     */
-    static ValueDecoder of(PrimitiveTypeName type, int length, PageBytes page) {
-        return switch (type) {
+    static ValueDecoder of(PrimitiveType type, PageBytes page) {
+        return switch (type.getPrimitiveTypeName()) {
             case INT32, FLOAT -> new Fixed(page, Integer.BYTES);
             case INT64, DOUBLE -> new Fixed(page, Long.BYTES);
             case BOOLEAN -> new Booleans(page);
             case BINARY -> new Sequences(page, null);
-            case FIXED_LEN_BYTE_ARRAY -> new Sequences(page, length);
+            case FIXED_LEN_BYTE_ARRAY -> new Sequences(page, type.getTypeLength());
             case INT96 -> new Sequences(page, 12);
         };
     }

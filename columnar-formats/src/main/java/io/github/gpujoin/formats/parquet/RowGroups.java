@@ -36,10 +36,13 @@ import org.jspecify.annotations.Nullable;
 final class RowGroups {
 
     /**
-     * A group is cut at multiples of this many rows. Pages have 20,000 rows or fewer by default,
-     * and both readers decode those in which a cut lies.
+     * A group is cut at multiples of this many rows: of the 20,000 that parquet-java puts into a
+     * page. A page in which a cut lies is decoded twice.
      */
-    private static final long CUT_ROWS = 1 << 16;
+    private static final long CUT_ROWS = 60_000;
+
+    /** Rows of a group whose pages are in memory at once, if it has a page index. */
+    private static final long PIECE_ROWS = 4 * CUT_ROWS;
 
     private static final List<FilterLevel> LEVELS =
             List.of(FilterLevel.STATISTICS, FilterLevel.BLOOMFILTER);
@@ -62,14 +65,19 @@ final class RowGroups {
     private final MessageType types;
 
     /**
-     * The rows of a group that belong to the split.
+     * Rows of a group that are read at once.
      *
      * @param number of the group in the file
      */
-    private record Share(int number, long firstRow, long endRow) {}
+    private record Piece(int number, long firstRow, long endRow) {}
 
-    private final List<Share> shares = new ArrayList<>();
+    private final List<Piece> pieces = new ArrayList<>();
     private int next;
+
+    /** Rows of the current group that may meet {@link #tested}; null before it is known. */
+    private @Nullable RowRanges matching;
+
+    private List<ColumnCondition> tested = List.of();
 
     /**
      * @param file whose requested schema is set
@@ -83,8 +91,9 @@ final class RowGroups {
             BlockMetaData group = all.get(i);
             long firstRow = rowAt(group, split.offset());
             long endRow = rowAt(group, split.end());
-            if (firstRow < endRow) {
-                shares.add(new Share(i, firstRow, endRow));
+            long pieceRows = hasPageIndex(group) ? PIECE_ROWS : group.getRowCount();
+            for (long row = firstRow; row < endRow; row += pieceRows) {
+                pieces.add(new Piece(i, row, Math.min(endRow, row + pieceRows)));
             }
         }
     }
@@ -104,22 +113,31 @@ final class RowGroups {
         return (long) (share * rows) / CUT_ROWS * CUT_ROWS;
     }
 
-    /** Moves to the next row group; false if there is none. */
+    /** Moves to the next piece of the current row group, or of the next one. */
     boolean advance() {
-        if (next == shares.size()) {
+        if (next == pieces.size()) {
             return false;
         }
+        int before = number();
         next++;
+        if (number() != before) {
+            matching = null;
+        }
         return true;
+    }
+
+    /** Whether the current row group goes on after the current piece. */
+    boolean hasMorePieces() {
+        return next > 0 && next < pieces.size() && pieces.get(next).number() == number();
     }
 
     /** Returns the number of the current row group in the file; 0 before the first one. */
     int number() {
-        return next == 0 ? 0 : share().number();
+        return next == 0 ? 0 : piece().number();
     }
 
-    private Share share() {
-        return shares.get(next - 1);
+    private Piece piece() {
+        return pieces.get(next - 1);
     }
 
     /** Returns the offset of the current row group in the file. */
@@ -127,14 +145,14 @@ final class RowGroups {
         return current().getStartingPos();
     }
 
-    /** Returns the first row of the current row group that belongs to the split. */
+    /** Returns the first row of the current piece in its row group. */
     long firstRow() {
-        return share().firstRow();
+        return piece().firstRow();
     }
 
-    /** Returns the row after the last one of the current row group that belongs to the split. */
+    /** Returns the row after the last one of the current piece in its row group. */
     long endRow() {
-        return share().endRow();
+        return piece().endRow();
     }
 
     private BlockMetaData current() {
@@ -142,38 +160,47 @@ final class RowGroups {
     }
 
     /**
-     * Reads the split's rows of the current row group, except pages in which no row meets the
-     * conditions.
+     * Reads the current piece, except pages in which no row meets the conditions.
      *
      * @return null if no row meets them
      */
     @Nullable Part read(List<ColumnCondition> conditions) throws IOException {
-        RowRanges rows = rowsOfShare();
-        FilterPredicate predicate = ParquetConditions.predicate(conditions, types);
-        if (predicate != null) {
-            FilterCompat.Filter filter = FilterCompat.get(predicate);
-            if (excludes(LEVELS, filter)) {
-                return null;
-            }
-            FilterPredicate ranges =
-                    ParquetConditions.predicate(
-                            conditions.stream()
-                                    .filter(c -> c.values() instanceof RangeCondition)
-                                    .toList(),
-                            types);
-            if (ranges != null && excludes(DICTIONARIES, FilterCompat.get(ranges))) {
-                return null;
-            }
-            if (hasPageIndex(current())) {
-                rows = RowRanges.intersection(rows, rangesOf(filter));
-            }
+        if (matching == null || conditions != tested) {
+            matching = matching(conditions);
+            tested = conditions;
         }
+        RowRanges rows = RowRanges.intersection(matching, rowsOfPiece());
         if (rows.rowCount() == 0) {
             return null;
         }
         return rows.rowCount() == current().getRowCount()
                 ? new Part(file.readRowGroup(number()), rows.getRanges())
                 : new Part(file.readFilteredRowGroup(number(), rows), rows.getRanges());
+    }
+
+    /**
+     * Returns the rows of the current group except those of which it is plain that none matches.
+     */
+    private RowRanges matching(List<ColumnCondition> conditions) throws IOException {
+        RowRanges all = RowRanges.createSingle(current().getRowCount());
+        FilterPredicate predicate = ParquetConditions.predicate(conditions, types);
+        if (predicate == null) {
+            return all;
+        }
+        FilterCompat.Filter filter = FilterCompat.get(predicate);
+        if (excludes(LEVELS, filter)) {
+            return RowRanges.EMPTY;
+        }
+        FilterPredicate ranges =
+                ParquetConditions.predicate(
+                        conditions.stream()
+                                .filter(c -> c.values() instanceof RangeCondition)
+                                .toList(),
+                        types);
+        if (ranges != null && excludes(DICTIONARIES, FilterCompat.get(ranges))) {
+            return RowRanges.EMPTY;
+        }
+        return hasPageIndex(current()) ? rangesOf(filter) : all;
     }
 
     private boolean excludes(List<FilterLevel> levels, FilterCompat.Filter filter) {
@@ -185,8 +212,8 @@ final class RowGroups {
                 .noneMatch(column -> column.getOffsetIndexReference() == null);
     }
 
-    /** Parquet-java makes ranges of pages only: here of three, before, in and after the share. */
-    private RowRanges rowsOfShare() {
+    /** Parquet-java makes ranges of pages only: here of three, before, in and after the piece. */
+    private RowRanges rowsOfPiece() {
         OffsetIndexBuilder pages = OffsetIndexBuilder.getBuilder();
         pages.add(1, firstRow());
         pages.add(1, endRow() - firstRow());

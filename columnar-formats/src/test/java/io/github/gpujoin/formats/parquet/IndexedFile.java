@@ -10,6 +10,7 @@ import org.apache.parquet.column.ParquetProperties.WriterVersion;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.example.data.Group;
 import org.apache.parquet.example.data.simple.SimpleGroupFactory;
+import org.apache.parquet.hadoop.ParquetFileWriter;
 import org.apache.parquet.hadoop.ParquetWriter;
 import org.apache.parquet.hadoop.example.ExampleParquetWriter;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
@@ -42,14 +43,16 @@ final class IndexedFile {
     /**
      * @param rowGroupBytes of a row group, about
      */
-    static void write(Path file, int rowCount, long rowGroupBytes) throws IOException {
+    static void write(Path file, int rowCount, long rowGroupBytes, CompressionCodecName codec)
+            throws IOException {
         Random random = new Random(9);
         SimpleGroupFactory rows = new SimpleGroupFactory(TYPE);
         try (ParquetWriter<Group> writer =
                 ExampleParquetWriter.builder(new LocalOutputFile(file))
                         .withType(TYPE)
+                        .withWriteMode(ParquetFileWriter.Mode.OVERWRITE)
                         .withConf(new PlainParquetConfiguration())
-                        .withCompressionCodec(CompressionCodecName.SNAPPY)
+                        .withCompressionCodec(codec)
                         .withWriterVersion(WriterVersion.PARQUET_1_0)
                         .withDictionaryEncoding(true)
                         .withDictionaryEncoding("wide", false)

@@ -33,6 +33,7 @@ import java.util.Random;
 import java.util.stream.LongStream;
 import org.apache.parquet.format.FileMetaData;
 import org.apache.parquet.format.Util;
+import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,7 +53,7 @@ class ParquetConditionsTest {
     @BeforeEach
     void write() throws IOException {
         file = folder.resolve("t.parquet");
-        IndexedFile.write(file, ROWS, 400L << 10);
+        IndexedFile.write(file, ROWS, 400L << 10, CompressionCodecName.SNAPPY);
     }
 
     private ColumnarSplit split() throws IOException {

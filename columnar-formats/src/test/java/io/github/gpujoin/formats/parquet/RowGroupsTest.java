@@ -14,15 +14,22 @@ import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several readers share one row group. */
@@ -37,7 +44,7 @@ class RowGroupsTest {
     @BeforeEach
     void write() throws IOException {
         file = folder.resolve("t.parquet");
-        IndexedFile.write(file, ROWS, 1L << 30);
+        IndexedFile.write(file, ROWS, 1L << 30, CompressionCodecName.UNCOMPRESSED);
     }
 
     private ParquetFormat format() throws IOException {
@@ -51,6 +58,27 @@ class RowGroupsTest {
 
     private static List<Long> allIds() {
         return LongStream.range(0, ROWS).boxed().toList();
+    }
+
+    /** A row group of several pieces, whose dictionary is read with the first. */
+    @ParameterizedTest
+    @EnumSource(
+            value = CompressionCodecName.class,
+            names = {"UNCOMPRESSED", "SNAPPY", "GZIP"})
+    void shouldReadWhatDuckDbReads(CompressionCodecName codec) throws Exception {
+        IndexedFile.write(file, ROWS, 1L << 30, codec);
+        List<List<@Nullable Object>> expected = new ArrayList<>();
+        String query = "SELECT id, nulls::BIGINT, text FROM '%s' ORDER BY id".formatted(file);
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement();
+                ResultSet rows = sql.executeQuery(query)) {
+            while (rows.next()) {
+                expected.add(
+                        Arrays.asList(rows.getObject(1), rows.getObject(2), rows.getObject(3)));
+            }
+        }
+        // AssertJ would describe all rows.
+        assertThat(FormatRows.read(format(), file).equals(expected)).isTrue();
     }
 
     @Test

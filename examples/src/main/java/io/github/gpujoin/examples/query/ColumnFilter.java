@@ -6,10 +6,12 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import java.nio.charset.StandardCharsets;
 import java.time.LocalDate;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.apache.flink.api.common.functions.FilterFunction;
 import org.apache.flink.streaming.api.datastream.DataStream;
 
@@ -52,12 +54,22 @@ record ColumnFilter(Set<String> columns, Function<ChunkSchema, FilterFunction<Ro
     }
 
     static ColumnFilter oneOf(String column, String... values) {
-        Set<String> wanted = Set.of(values);
+        byte[][] wanted =
+                Stream.of(values)
+                        .map(value -> value.getBytes(StandardCharsets.UTF_8))
+                        .toArray(byte[][]::new);
         return new ColumnFilter(
                 Set.of(column),
                 schema -> {
                     int index = schema.require(column);
-                    return row -> wanted.contains(row.getString(index));
+                    return row -> {
+                        for (byte[] utf8 : wanted) {
+                            if (row.isText(index, utf8)) {
+                                return true;
+                            }
+                        }
+                        return false;
+                    };
                 });
     }
 

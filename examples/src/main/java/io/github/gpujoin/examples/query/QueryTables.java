@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /** The tables that one query reads: sources of chunks over the files of a directory. */
 public final class QueryTables {
 
-    private static final long BYTES_PER_READER = 4 << 20;
+    private static final long BYTES_PER_READER = 2 << 20;
 
     private final StreamExecutionEnvironment env;
     private final Path directory;

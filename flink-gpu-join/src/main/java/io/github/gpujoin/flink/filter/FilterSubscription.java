@@ -22,8 +22,18 @@ public final class FilterSubscription {
     /** Facts between two looks for filters, each of which costs a few hash look-ups. */
     private static final int LOOK_ROWS = 16;
 
+    /**
+     * Within this time of this task, a subtask of the join starts in this process, if there is one.
+     */
+    private static final long JOIN_START_NS = 2_000_000_000;
+
     private final FilterPlan plan;
     private final List<ResultPartitionID> partitions;
+    private final long createdNs = System.nanoTime();
+
+    /** Whether a subtask of the join has announced or published filters. */
+    private volatile boolean hasMetJoin;
+
     private @Nullable RowPruner pruner;
     private int rowsToLook;
 
@@ -50,9 +60,19 @@ public final class FilterSubscription {
     public SourceConditions announce(IntFunction<String> columns, MetricGroup metrics) {
         SourceConditions announcement = SourceConditions.of(plan.join(), metrics);
         if (!plan.isEmpty()) {
-            announcement.announce(new Conditions(columns));
+            announcement.announce(new Conditions(columns), this::areExpected);
         }
         return announcement;
+    }
+
+    /** For the thread that reads the facts. */
+    private boolean areExpected() {
+        if (plan.dimensions().isEmpty()) {
+            return false;
+        }
+        boolean isExpected = PublishedFilters.areExpected(plan.join(), partitions);
+        hasMetJoin |= isExpected || PublishedFilters.find(plan.join(), partitions) != null;
+        return hasMetJoin ? isExpected : System.nanoTime() - createdNs < JOIN_START_NS;
     }
 
     /** Conditions of the user, and those of dimensions once they are published. Thread-safe. */

@@ -22,8 +22,12 @@ public final class PublishedFilters implements AutoCloseable {
 
     private static final Map<Sender, List<DimensionFilter>> PUBLISHED = new ConcurrentHashMap<>();
 
+    /** How many subtasks of a join are about to publish filters for a sender. */
+    private static final Map<Sender, Integer> EXPECTED = new ConcurrentHashMap<>();
+
     private final List<Sender> senders;
     private List<DimensionFilter> published = List.of();
+    private boolean isExpected;
 
     /**
      * @param join {@link FilterPlan#join}
@@ -33,11 +37,34 @@ public final class PublishedFilters implements AutoCloseable {
         this.senders = senders.stream().map(partition -> new Sender(partition, join)).toList();
     }
 
-    /** Publishes the filters until {@link #close}. To be called once at most. */
+    /**
+     * Announces that {@link #publish} will be called before {@link #close}, unless the task fails.
+     */
+    public void expect() {
+        isExpected = true;
+        senders.forEach(sender -> EXPECTED.merge(sender, 1, Integer::sum));
+    }
+
+    private void endExpectation() {
+        if (isExpected) {
+            isExpected = false;
+            senders.forEach(
+                    sender ->
+                            EXPECTED.computeIfPresent(
+                                    sender, (key, count) -> count == 1 ? null : count - 1));
+        }
+    }
+
+    /**
+     * Publishes the filters until {@link #close}. To be called once at most.
+     *
+     * @param filters none if the dimensions have too many keys
+     */
     public void publish(List<DimensionFilter> filters) {
         // A list of its own, so that close removes what this subtask published.
         published = new ArrayList<>(filters);
         senders.forEach(sender -> PUBLISHED.put(sender, published));
+        endExpectation();
     }
 
     /**
@@ -58,8 +85,20 @@ public final class PublishedFilters implements AutoCloseable {
         return null;
     }
 
+    /**
+     * Whether a subtask in this process is about to publish filters, and none has yet.
+     *
+     * @param join {@link FilterPlan#join}
+     * @param partitions result partitions of the task that sends it facts
+     */
+    public static boolean areExpected(String join, Collection<ResultPartitionID> partitions) {
+        return partitions.stream().anyMatch(p -> EXPECTED.containsKey(new Sender(p, join)))
+                && find(join, partitions) == null;
+    }
+
     @Override
     public void close() {
+        endExpectation();
         for (Sender sender : senders) {
             PUBLISHED.computeIfPresent(
                     sender, (key, filters) -> filters == published ? null : filters);

@@ -7,6 +7,7 @@ import io.github.gpujoin.flink.api.source.ColumnConditions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.metrics.scope.ScopeFormat;
@@ -22,8 +23,13 @@ public record SourceConditions(String attempt, String join) implements ColumnCon
 
     private static final long serialVersionUID = 1L;
 
-    private static final Map<SourceConditions, Supplier<List<ColumnCondition>>> ANNOUNCED =
-            new ConcurrentHashMap<>();
+    private static final Map<SourceConditions, Announcement> ANNOUNCED = new ConcurrentHashMap<>();
+
+    private record Announcement(
+            Supplier<List<ColumnCondition>> current, BooleanSupplier areExpected) {
+
+        private static final Announcement NONE = new Announcement(List::of, () -> false);
+    }
 
     /**
      * Returns the conditions for a source.
@@ -39,10 +45,11 @@ public record SourceConditions(String attempt, String join) implements ColumnCon
      * Announces the conditions until {@link #withdraw}.
      *
      * @param current supplies the conditions that are known now; thread-safe
+     * @param areExpected tells whether more will be known soon; thread-safe
      */
-    public void announce(Supplier<List<ColumnCondition>> current) {
+    public void announce(Supplier<List<ColumnCondition>> current, BooleanSupplier areExpected) {
         if (!attempt.isEmpty()) {
-            ANNOUNCED.put(this, current);
+            ANNOUNCED.put(this, new Announcement(current, areExpected));
         }
     }
 
@@ -53,7 +60,15 @@ public record SourceConditions(String attempt, String join) implements ColumnCon
 
     @Override
     public List<ColumnCondition> current() {
-        Supplier<List<ColumnCondition>> announced = ANNOUNCED.get(this);
-        return announced == null ? List.of() : announced.get();
+        return announced().current().get();
+    }
+
+    @Override
+    public boolean areExpected() {
+        return announced().areExpected().getAsBoolean();
+    }
+
+    private Announcement announced() {
+        return ANNOUNCED.getOrDefault(this, Announcement.NONE);
     }
 }

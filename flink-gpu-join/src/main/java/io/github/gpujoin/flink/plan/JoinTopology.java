@@ -405,10 +405,15 @@ final class JoinTopology {
         return filters(uid.text() + "/" + UUID.randomUUID(), dimensions, List.of());
     }
 
+    /** Whether dimensions filter the facts where they can. */
+    boolean filtersAreOn() {
+        return env.getConfiguration().get(GpuJoinOptions.FACT_FILTERS);
+    }
+
     private FilterPlan filters(
             String join, Set<Integer> dimensions, List<ColumnCondition> conditions) {
         ReadableConfig config = env.getConfiguration();
-        return config.get(GpuJoinOptions.FACT_FILTERS)
+        return filtersAreOn()
                 ? new FilterPlan(
                         join, dimensions, JoinConfig.factFilterMaxBytes(config), conditions)
                 : FilterPlan.NONE;

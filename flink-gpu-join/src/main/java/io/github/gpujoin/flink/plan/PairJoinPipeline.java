@@ -237,7 +237,7 @@ public final class PairJoinPipeline<B, P> {
                         topology.onEdges(ChunkTypeInfo.ofDimensions(List.of(plan.build.schema()))),
                         FilterPlan.NONE,
                         topology.uid("pack", "build"));
-        boolean filtersProbe = !partitioned && !kind.keepsUnmatchedProbe();
+        boolean filtersProbe = filterReason(topology, partitioned) == ReasonCode.FILTERS;
         FilterPlan filters = topology.filters(filtersProbe ? Set.of(0) : Set.of());
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
@@ -351,9 +351,20 @@ public final class PairJoinPipeline<B, P> {
                                 kind.name(),
                                 partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
                                 distributionReason(partitioned),
+                                filterReason(topology, partitioned),
                                 expectedBytes == Long.MAX_VALUE
                                         ? PartitionClass.UNKNOWN
                                         : expectedBytes)));
+    }
+
+    private ReasonCode filterReason(JoinTopology topology, boolean partitioned) {
+        if (!topology.filtersAreOn()) {
+            return ReasonCode.FILTERS_OFF;
+        }
+        if (kind.keepsUnmatchedProbe()) {
+            return ReasonCode.KEEPS_FACTS;
+        }
+        return partitioned ? ReasonCode.SOME_KEYS : ReasonCode.FILTERS;
     }
 
     private ReasonCode distributionReason(boolean partitioned) {

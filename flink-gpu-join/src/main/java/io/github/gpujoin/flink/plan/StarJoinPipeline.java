@@ -158,6 +158,7 @@ public final class StarJoinPipeline {
                             side.kind().name(),
                             distribution(d),
                             distributionReason(d),
+                            topology.filtersAreOn() ? filterReason(d) : ReasonCode.FILTERS_OFF,
                             side.expectedBytes()));
         }
         return topology.explain(spec, explained).withTextGroups(textGroups());
@@ -334,7 +335,7 @@ public final class StarJoinPipeline {
                                 ? ChunkTypeInfo.of(factSchema)
                                 : ChunkTypeInfo.ofFactsAndDimensions(factSchema, schemas));
         Replicas replicas = replicas();
-        FilterPlan filters = topology.filters(filteringDimensions(eventTime), facts);
+        FilterPlan filters = topology.filters(filteringDimensions(), facts);
         ((AbstractPackOperator<?, ?>) packed.facts().packer()).pruneBy(filters);
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(
@@ -431,17 +432,28 @@ public final class StarJoinPipeline {
      * Returns the dimensions whose keys filter facts: each subtask has all of their rows, and they
      * do not change. An event-time join also emits late facts, which may have no match.
      */
-    private Set<Integer> filteringDimensions(@Nullable EventTimeJoin eventTime) {
+    private Set<Integer> filteringDimensions() {
         Set<Integer> filtering = new TreeSet<>();
-        for (int d = 0; d < dimensions.size() && eventTime == null; d++) {
-            DimensionInput<?> dimension = dimensions.get(d);
-            if (!dimension.kind().keepsUnmatched()
-                    && d != partitionedDimension
-                    && !dimension.input().isChangelog()) {
+        for (int d = 0; d < dimensions.size(); d++) {
+            if (filterReason(d) == ReasonCode.FILTERS) {
                 filtering.add(d);
             }
         }
         return filtering;
+    }
+
+    private ReasonCode filterReason(int dimension) {
+        DimensionInput<?> side = dimensions.get(dimension);
+        if (sides.versionedDimension() != NONE) {
+            return ReasonCode.HAS_VERSIONS;
+        }
+        if (side.kind().keepsUnmatched()) {
+            return ReasonCode.KEEPS_FACTS;
+        }
+        if (side.input().isChangelog()) {
+            return ReasonCode.DIMENSION_CHANGES;
+        }
+        return dimension == partitionedDimension ? ReasonCode.SOME_KEYS : ReasonCode.FILTERS;
     }
 
     /**

@@ -166,6 +166,7 @@ final class BuildInput {
     private void startBuild() throws Exception {
         if (!isLoadComplete()) {
             buildSide.startBuild();
+            publishFilters();
             tableBuild.start();
         }
     }
@@ -178,24 +179,23 @@ final class BuildInput {
                 engine.stats().tableBytes(),
                 builtMs,
                 probeLog.size());
-        publishFilters();
         probes.startJoining();
     }
 
     /**
-     * A subtask that received only its partitions of a dimension does not know all keys. Marks tell
-     * so, which snapshots of earlier releases lack.
+     * Publishes the filters before the tables are built, for sources that wait for them. A subtask
+     * that received only its partitions of a dimension does not know all keys. Marks tell so, which
+     * snapshots of earlier releases lack.
      */
     private void publishFilters() {
-        if (progress.isOfEarlierRelease()) {
-            return;
-        }
+        boolean knowsDistribution = !progress.isOfEarlierRelease();
         List<DimensionFilter> complete =
-                dimensionKeys.complete(dimension -> !progress.isPartitioned(dimension));
+                dimensionKeys.complete(
+                        dimension -> knowsDistribution && !progress.isPartitioned(dimension));
         if (!complete.isEmpty()) {
             LOG.info("Facts are filtered by the keys of complete dimensions: {}", complete);
-            filters.publish(complete);
         }
+        filters.publish(complete);
     }
 
     /** The plan with the distribution of the measured dimension. */

@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.ring.AnnouncedCheckpoints;
 import io.github.gpujoin.flink.filter.DimensionKeys;
+import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.filter.PublishedFilters;
 import io.github.gpujoin.flink.metrics.StageTimes.Stage;
 import io.github.gpujoin.flink.runtime.expiry.DimensionExpiry;
@@ -73,7 +74,11 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                 new ProbeSideFactory<>(subtask, state, inputs, engine, emitter, output)
                         .create(unmatched);
         dimensionKeys = new DimensionKeys(subtask.spec(), subtask.settings().filters());
-        filters = new PublishedFilters(subtask.settings().filters().join(), inputs.factSenders());
+        FilterPlan filterPlan = subtask.settings().filters();
+        filters = new PublishedFilters(filterPlan.join(), inputs.factSenders());
+        if (!filterPlan.dimensions().isEmpty()) {
+            filters.expect();
+        }
         buildSide = createBuildSide(unmatched);
         FactOrder order = FactOrder.of(subtask.settings());
         probes = order.open(subtask, state, probeSide, buildSide, output, engine.metrics());

@@ -85,7 +85,31 @@ class ExplainTest {
                         "shop INNER REPLICATED SIZE_UNKNOWN all cpu ASKED - -",
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "item INNER REPLICATED OTHER_DIMENSION_PARTITIONED all cpu ASKED - 1.0 MiB expected",
-                        "code INNER REPLICATED ASKED all cpu ASKED - -");
+                        "code INNER REPLICATED ASKED all cpu ASKED - -",
+                        "filters of facts: day (FILTERS), shop (FILTERS), order (SOME_KEYS),"
+                                + " item (FILTERS), code (FILTERS)");
+    }
+
+    @Test
+    void shouldSayWhichDimensionsFilterTheFacts() {
+        StarJoin<Row> star = star(env());
+        dimension(star, "inner", d -> {});
+        dimension(star, "left", Dimension::left);
+        dimension(star, "semi", Dimension::semi);
+        dimension(star, "anti", Dimension::anti);
+        assertThat(star.explain().toString())
+                .contains(
+                        "inner (FILTERS), left (KEEPS_FACTS), semi (FILTERS), anti (KEEPS_FACTS)\n");
+    }
+
+    @Test
+    void shouldSayThatFiltersAreOff() {
+        config.set(GpuJoinOptions.FACT_FILTERS, false);
+        StarJoin<Row> star = star(env());
+        dimension(star, "day");
+        assertThat(star.explain().toString())
+                .contains("filters of facts: day (FILTERS_OFF)\n")
+                .contains("FILTERS_OFF: gpu-join.fact-filters is off");
     }
 
     @ParameterizedTest

@@ -83,4 +83,34 @@ class PublishedFiltersTest {
         second.close();
         assertThat(PublishedFilters.find(JOIN, List.of(sender))).isNull();
     }
+
+    private boolean areExpected() {
+        return PublishedFilters.areExpected(JOIN, List.of(partition(2, 0), sender));
+    }
+
+    @Test
+    void shouldBeExpectedUntilTheFirstSubtaskPublishes() {
+        assertThat(areExpected()).isFalse();
+        first.expect();
+        second.expect();
+        assertThat(areExpected()).isTrue();
+        assertThat(PublishedFilters.areExpected("other join", List.of(sender))).isFalse();
+
+        second.publish(List.of());
+        assertThat(areExpected()).isFalse();
+        first.publish(filters("date"));
+        assertThat(areExpected()).isFalse();
+    }
+
+    @Test
+    void shouldNotBeExpectedOfSubtasksThatFailed() {
+        first.expect();
+        second.expect();
+        first.close();
+        first.close();
+        assertThat(areExpected()).isTrue();
+
+        second.close();
+        assertThat(areExpected()).isFalse();
+    }
 }

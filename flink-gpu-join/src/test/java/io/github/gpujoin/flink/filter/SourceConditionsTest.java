@@ -28,9 +28,10 @@ class SourceConditionsTest {
 
     @Test
     void shouldBeKnownToTheSourceOfTheJoinInTheSameAttempt() {
-        announced.announce(() -> CONDITIONS);
+        announced.announce(() -> CONDITIONS, () -> true);
 
         assertThat(new SourceConditions("attempt", "join").current()).isSameAs(CONDITIONS);
+        assertThat(new SourceConditions("attempt", "join").areExpected()).isTrue();
         assertThat(new SourceConditions("attempt", "other").current()).isEmpty();
         assertThat(new SourceConditions("later attempt", "join").current()).isEmpty();
     }
@@ -38,18 +39,19 @@ class SourceConditionsTest {
     @Test
     void shouldBeUnknownBeforeAndAfterTheAnnouncement() {
         assertThat(announced.current()).isEmpty();
-        announced.announce(() -> CONDITIONS);
+        announced.announce(() -> CONDITIONS, () -> true);
         announced.withdraw();
         announced.withdraw();
 
         assertThat(announced.current()).isEmpty();
+        assertThat(announced.areExpected()).isFalse();
     }
 
     /** Metrics of tests name no attempt, so that two tasks could share an announcement. */
     @Test
     void shouldNotBeAnnouncedWithoutAnAttempt() {
         SourceConditions nowhere = SourceConditions.of("join", new UnregisteredMetricsGroup());
-        nowhere.announce(() -> CONDITIONS);
+        nowhere.announce(() -> CONDITIONS, () -> true);
 
         assertThat(nowhere.current()).isEmpty();
     }

@@ -51,7 +51,8 @@ class RunReportTest {
 
     private static DimensionExplanation dimension(
             String name, Distribution distribution, ReasonCode why) {
-        return DimensionExplanation.planned(name, "INNER", distribution, why, 1 << 20);
+        return DimensionExplanation.planned(
+                name, "INNER", distribution, why, ReasonCode.FILTERS, 1 << 20);
     }
 
     private static Chunk chunk(int dimension, int partition, int rows) {
@@ -93,11 +94,13 @@ class RunReportTest {
                         "order      INNER  PARTITIONED   OVER_LIMIT    3           gpu     "
                                 + " PREFERRED           800   5.0 MiB",
                         "1           cpu      OVER_DEVICE_BUDGET        1.2 KiB",
+                        "filters of facts: day (FILTERS), order (FILTERS)",
                         "partitions with rows=3, median=200 rows, largest=500 rows (partition 9)",
                         "WITHIN_LIMIT: " + ReasonCode.WITHIN_LIMIT.sentence(),
                         "OVER_LIMIT: " + ReasonCode.OVER_LIMIT.sentence(),
                         "PREFERRED: " + ReasonCode.PREFERRED.sentence(),
                         "OVER_DEVICE_BUDGET: " + ReasonCode.OVER_DEVICE_BUDGET.sentence(),
+                        "FILTERS: " + ReasonCode.FILTERS.sentence(),
                         "FEW_KEY_GROUPS: " + ReasonCode.FEW_KEY_GROUPS.sentence(),
                         "NOT_ENABLED: " + ReasonCode.NOT_ENABLED.sentence());
     }

@@ -143,6 +143,7 @@ public final class JoinScenario {
                         JoinKind.INNER.name(),
                         Distribution.PARTITIONED,
                         ReasonCode.ASKED,
+                        ReasonCode.FILTERS,
                         PartitionClass.UNKNOWN);
         JoinExplanation plan =
                 JoinExplanation.planned(
@@ -180,6 +181,7 @@ public final class JoinScenario {
                                                 dimension.kind().name(),
                                                 Distribution.REPLICATED,
                                                 ReasonCode.ASKED,
+                                                ReasonCode.FILTERS,
                                                 PartitionClass.UNKNOWN))
                         .toList());
     }

@@ -359,7 +359,12 @@ class StarJoinOperatorTest {
         }
         DimensionExplanation dimension =
                 DimensionExplanation.planned(
-                        "dimension", "INNER", Distribution.PARTITIONED, ReasonCode.ASKED, 1);
+                        "dimension",
+                        "INNER",
+                        Distribution.PARTITIONED,
+                        ReasonCode.ASKED,
+                        ReasonCode.FILTERS,
+                        1);
         JoinExplanation plan =
                 JoinExplanation.planned(
                         "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));

@@ -107,6 +107,13 @@ public final class ChunkCursor implements RowView {
         return value(variableWidth(column, ColumnType.BYTES));
     }
 
+    @Override
+    public boolean isText(int column, byte[] utf8) {
+        long at = variableWidth(column, ColumnType.STRING);
+        return lengthAt(at) == utf8.length
+                && Memory.equal(chunk.array(), at + 4, utf8, Memory.BYTES, utf8.length);
+    }
+
     /** Returns a copy of the value whose length is at an offset, or null. */
     private byte @Nullable [] value(long at) {
         int length = lengthAt(at);

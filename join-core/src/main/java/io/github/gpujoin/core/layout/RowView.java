@@ -27,6 +27,14 @@ public interface RowView {
     /** Returns a copy of the value of a BYTES column, or null if it is null. */
     byte[] getBytes(int column);
 
+    /**
+     * Tells whether the value of a STRING column is a text, without an object for the value.
+     *
+     * @param utf8 the text in UTF-8
+     * @return false also if the value is null
+     */
+    boolean isText(int column, byte[] utf8);
+
     default int getInt(String column) {
         return getInt(schema().require(column));
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.layout;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -147,6 +148,7 @@ class ChunkRoundTripTest {
                         () -> cursor.getString("b"),
                         () -> cursor.getString("i"),
                         () -> cursor.getBytes("s"),
+                        () -> cursor.isText(ALL.require("b"), new byte[0]),
                         () -> extremes().getInt(3, 0),
                         () -> extremes().getLong(3, 0),
                         () -> extremes().getDouble(5, 0))) {
@@ -154,6 +156,22 @@ class ChunkRoundTripTest {
                     .isThrownBy(read::run)
                     .withMessageContaining("Column is read as another type");
         }
+    }
+
+    @Test
+    void shouldCompareTextWithBytes() {
+        ChunkCursor cursor = new ChunkCursor(ALL).at(extremes(), 1);
+        int text = ALL.require("s");
+        assertThat(cursor.isText(text, "ü€𝄞".getBytes(UTF_8))).isTrue();
+        assertThat(cursor.isText(text, "ü€𝄟".getBytes(UTF_8))).isFalse();
+        assertThat(cursor.isText(text, "ü€".getBytes(UTF_8))).isFalse();
+        assertThat(cursor.at(extremes(), 0).isText(text, new byte[0])).isTrue();
+        ChunkSchema nullable = ChunkSchema.of(Column.nullable("t", ColumnType.STRING));
+        ChunkBuilder builder = new ChunkBuilder(nullable, 256);
+        builder.addNull();
+        builder.endRow();
+        cursor = new ChunkCursor(nullable).at(builder.seal(0, 0, 0, 0), 0);
+        assertThat(cursor.isText(0, new byte[0])).isFalse();
     }
 
     @Test

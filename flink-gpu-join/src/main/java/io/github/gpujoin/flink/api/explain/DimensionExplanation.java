@@ -11,6 +11,7 @@ import org.apache.flink.annotation.PublicEvolving;
  *
  * @param kind of join, in the terms of the API
  * @param why reason of the distribution
+ * @param filter whether its keys filter the facts: {@link ReasonCode#FILTERS}, or why not
  * @param expectedBytes size of its rows that the job states; {@link PartitionClass#UNKNOWN} if none
  * @param rows rows that arrived; {@link PartitionClass#UNKNOWN} before the run
  * @param classes of its partitions, at least one
@@ -21,6 +22,7 @@ public record DimensionExplanation(
         String kind,
         Distribution distribution,
         ReasonCode why,
+        ReasonCode filter,
         long expectedBytes,
         long rows,
         List<PartitionClass> classes)
@@ -35,6 +37,7 @@ public record DimensionExplanation(
      * @param kind of join, as the user knows it
      * @param distribution of its rows
      * @param why it is distributed so
+     * @param filter whether its keys filter the facts: {@link ReasonCode#FILTERS}, or why not
      * @param expectedBytes of its rows, as the job says; {@link PartitionClass#UNKNOWN} if it does
      *     not
      * @param rows that came; {@link PartitionClass#UNKNOWN} before the run
@@ -51,6 +54,7 @@ public record DimensionExplanation(
      * @param kind of join
      * @param distribution of its rows
      * @param why the reason
+     * @param filter whether its keys filter the facts: {@link ReasonCode#FILTERS}, or why not
      * @param expectedBytes expected size in bytes
      * @return the explanation
      */
@@ -59,14 +63,31 @@ public record DimensionExplanation(
             String kind,
             Distribution distribution,
             ReasonCode why,
+            ReasonCode filter,
             long expectedBytes) {
         return new DimensionExplanation(
-                name, kind, distribution, why, expectedBytes, PartitionClass.UNKNOWN, List.of());
+                name,
+                kind,
+                distribution,
+                why,
+                filter,
+                expectedBytes,
+                PartitionClass.UNKNOWN,
+                List.of());
     }
 
     /** The same dimension, whose distribution is known. */
     DimensionExplanation distributed(Distribution chosen, ReasonCode because) {
-        return new DimensionExplanation(name, kind, chosen, because, expectedBytes, rows, classes);
+        boolean losesKeys = chosen == Distribution.PARTITIONED && filter == ReasonCode.FILTERS;
+        return new DimensionExplanation(
+                name,
+                kind,
+                chosen,
+                because,
+                losesKeys ? ReasonCode.SOME_KEYS : filter,
+                expectedBytes,
+                rows,
+                classes);
     }
 
     /**
@@ -78,6 +99,6 @@ public record DimensionExplanation(
      */
     public DimensionExplanation joinedBy(long rowsThatCame, List<PartitionClass> joinedBy) {
         return new DimensionExplanation(
-                name, kind, distribution, why, expectedBytes, rowsThatCame, joinedBy);
+                name, kind, distribution, why, filter, expectedBytes, rowsThatCame, joinedBy);
     }
 }

@@ -57,6 +57,7 @@ final class ExplanationText {
             text.append(" (").append(explanation.chunks()).append(')');
         }
         append(text, lines);
+        appendFilters(text);
         if (explanation.partitionRows().partitions() > 0) {
             text.append("\n  ").append(explanation.partitionRows());
         }
@@ -70,6 +71,17 @@ final class ExplanationText {
         codes.forEach(
                 code -> text.append("\n  ").append(code).append(": ").append(code.sentence()));
         return text.toString();
+    }
+
+    private void appendFilters(StringBuilder text) {
+        List<String> filters = new ArrayList<>();
+        for (DimensionExplanation dimension : explanation.dimensions()) {
+            codes.add(dimension.filter());
+            filters.add(dimension.name() + " (" + dimension.filter() + ")");
+        }
+        if (!filters.isEmpty()) {
+            text.append("\n  filters of facts: ").append(String.join(", ", filters));
+        }
     }
 
     /** By how much it is slower that rows are joined from state. */

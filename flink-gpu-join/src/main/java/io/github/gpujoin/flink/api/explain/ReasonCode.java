@@ -63,6 +63,20 @@ public enum ReasonCode {
     /** The kernel made no progress within its timeout. */
     KERNEL_STALLED("the kernel made no progress within its timeout"),
 
+    // ------------------------------------------- filters of facts
+    /** Once complete, the dimension's keys filter the facts before they are sent. */
+    FILTERS("once complete, the dimension's keys filter the facts before they are sent"),
+    /** The option gpu-join.fact-filters is off. */
+    FILTERS_OFF("gpu-join.fact-filters is off"),
+    /** Facts without a match have results. */
+    KEEPS_FACTS("facts without a match have results"),
+    /** The dimension changes while facts are joined. */
+    DIMENSION_CHANGES("the dimension changes while facts are joined"),
+    /** Each subtask knows the keys of its partitions only. */
+    SOME_KEYS("each subtask knows the keys of its partitions only"),
+    /** A dimension has versions, so that late facts have results. */
+    HAS_VERSIONS("a dimension has versions, so that late facts have results"),
+
     // ------------------------------------------- chunks of partitioned sides
     /** A packer fills one chunk per key group: there are at most 256 key groups. */
     FEW_KEY_GROUPS("a packer fills one chunk per key group: there are at most 256 key groups"),

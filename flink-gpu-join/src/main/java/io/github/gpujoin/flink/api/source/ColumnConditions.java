@@ -24,4 +24,15 @@ public interface ColumnConditions extends Serializable {
      * @return the conditions
      */
     List<ColumnCondition> current();
+
+    /**
+     * Tells whether the join is about to know more conditions. It joins no row before, so that a
+     * source which waits reads fewer rows and delays no result. {@link ColumnarSource} waits before
+     * it calls a reader.
+     *
+     * @return whether more conditions will be known soon
+     */
+    default boolean areExpected() {
+        return false;
+    }
 }

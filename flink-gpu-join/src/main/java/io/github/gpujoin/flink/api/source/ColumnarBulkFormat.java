@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.api.source;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.Objects;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.configuration.Configuration;
@@ -18,6 +19,11 @@ import org.jspecify.annotations.Nullable;
 final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
 
     private static final long serialVersionUID = 1L;
+
+    /**
+     * Between two looks whether expected conditions are known: short, as nobody wakes the thread.
+     */
+    private static final long WAIT_MS = 1;
 
     private final ColumnarFormat format;
     private final ColumnConditions conditions;
@@ -58,6 +64,7 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
                 new ColumnarSplit(split.path(), split.offset(), split.length(), split.fileSize());
         return new ChunkBatches(
                 format.open(part, from, conditions),
+                conditions,
                 Objects.requireNonNull(progress, "progress"),
                 split.length());
     }
@@ -75,18 +82,28 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
     private static final class ChunkBatches implements Reader<Chunk> {
 
         private final ColumnarReader reader;
+        private final ColumnConditions conditions;
         private final ReadProgress progress;
         private final long splitBytes;
         private long rowsSkipped;
 
-        ChunkBatches(ColumnarReader reader, ReadProgress progress, long splitBytes) {
+        ChunkBatches(
+                ColumnarReader reader,
+                ColumnConditions conditions,
+                ReadProgress progress,
+                long splitBytes) {
             this.reader = reader;
+            this.conditions = conditions;
             this.progress = progress;
             this.splitBytes = splitBytes;
         }
 
         @Override
         public @Nullable RecordIterator<Chunk> readBatch() throws IOException {
+            if (conditions.areExpected()) {
+                sleep();
+                return new SingletonResultIterator<>();
+            }
             Chunk chunk = reader.read();
             progress.rowsSkipped().inc(reader.rowsSkipped() - rowsSkipped);
             rowsSkipped = reader.rowsSkipped();
@@ -102,6 +119,15 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
             ColumnarPosition next = reader.position();
             batch.set(chunk, next.offset(), next.rows());
             return batch;
+        }
+
+        private static void sleep() throws InterruptedIOException {
+            try {
+                Thread.sleep(WAIT_MS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new InterruptedIOException("Interrupted while a join loads its dimensions");
+            }
         }
 
         @Override
