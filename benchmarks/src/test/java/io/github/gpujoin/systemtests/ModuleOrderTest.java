@@ -82,7 +82,7 @@ class ModuleOrderTest {
                     List.of("flink.runtime"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
-                    List.of("formats"),
+                    List.of("formats", "kafka"),
                     List.of("examples"),
                     List.of("benchmarks"),
                     List.of("systemtests"),
@@ -96,7 +96,8 @@ class ModuleOrderTest {
         ROOT + "cpu..",
         ROOT + "hybrid..",
         ROOT + "flink..",
-        ROOT + "formats.."
+        ROOT + "formats..",
+        ROOT + "kafka.."
     };
 
     /** What a user's code does not see. */

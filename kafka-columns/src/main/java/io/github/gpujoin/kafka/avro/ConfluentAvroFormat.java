@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kafka.avro;
+
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.kafka.RecordDecoder;
+import io.github.gpujoin.kafka.RecordFormat;
+import io.github.gpujoin.kafka.RowWriter;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import org.apache.avro.AvroRuntimeException;
+import org.apache.avro.Schema;
+import org.apache.flink.annotation.PublicEvolving;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Avro values as Confluent's serializers write them: a zero byte, the id of the writer's schema in
+ * a registry in 4 bytes, big-endian, and the record. Types are those of {@link AvroFormat}. Values
+ * of several schemas may be mixed; each must have all columns, or {@link #readAs} a default.
+ */
+@PublicEvolving
+public final class ConfluentAvroFormat implements RecordFormat {
+
+    private static final long serialVersionUID = 1L;
+    private static final int FRAME_BYTES = 5;
+
+    private final SchemaRegistry registry;
+    private final @Nullable Schema reader;
+
+    private ConfluentAvroFormat(SchemaRegistry registry, @Nullable Schema reader) {
+        this.registry = registry;
+        this.reader = reader;
+    }
+
+    /**
+     * Creates a format.
+     *
+     * @param registry that knows the writers' schemas
+     * @return the format
+     */
+    public static ConfluentAvroFormat of(SchemaRegistry registry) {
+        return new ConfluentAvroFormat(Objects.requireNonNull(registry, "registry"), null);
+    }
+
+    /**
+     * Returns a format that also finds fields by the aliases of a schema, and takes its defaults
+     * for fields that a writer does not have.
+     *
+     * @param schema the reader's
+     * @return the format
+     */
+    public ConfluentAvroFormat readAs(Schema schema) {
+        return new ConfluentAvroFormat(registry, Objects.requireNonNull(schema, "schema"));
+    }
+
+    @Override
+    public RecordDecoder open(ChunkSchema schema) {
+        if (reader != null) {
+            AvroPlan.of(reader, reader, schema); // refuses columns that no writer can fill
+        }
+        return new Decoder(registry, reader, schema);
+    }
+
+    private static final class Decoder implements RecordDecoder {
+
+        private final SchemaRegistry registry;
+        private final @Nullable Schema reader;
+        private final ChunkSchema columns;
+        private final AvroInput in = new AvroInput();
+        private final Map<Integer, AvroPlan> plans = new HashMap<>();
+
+        /** The plan of the value before, whose schema the next one usually has. */
+        private @Nullable AvroPlan lastPlan;
+
+        private int lastId;
+
+        Decoder(SchemaRegistry registry, @Nullable Schema reader, ChunkSchema columns) {
+            this.registry = registry;
+            this.reader = reader;
+            this.columns = columns;
+        }
+
+        @Override
+        public void decode(byte[] value, RowWriter row) throws IOException {
+            if (value.length < FRAME_BYTES || value[0] != 0) {
+                throw new BadRecordException(
+                        "Value has no Confluent frame, a zero byte and a schema id: lengthBytes="
+                                + value.length
+                                + (value.length == 0 ? "" : ", firstByte=" + value[0]));
+            }
+            int id =
+                    value[1] << 24
+                            | (value[2] & 0xFF) << 16
+                            | (value[3] & 0xFF) << 8
+                            | value[4] & 0xFF;
+            AvroPlan plan = lastPlan;
+            if (plan == null || id != lastId) {
+                plan = plan(id);
+                lastPlan = plan;
+                lastId = id;
+            }
+            in.wrap(value, FRAME_BYTES, value.length - FRAME_BYTES);
+            plan.read(in, row);
+            AvroFormat.requireEnd(in);
+        }
+
+        private AvroPlan plan(int id) throws IOException {
+            AvroPlan known = plans.get(id);
+            if (known != null) {
+                return known;
+            }
+            try {
+                Schema writer = new Schema.Parser().parse(registry.schema(id));
+                AvroPlan plan = AvroPlan.of(writer, reader, columns);
+                plans.put(id, plan);
+                return plan;
+            } catch (AvroRuntimeException | IllegalArgumentException e) {
+                throw new BadRecordException(
+                        "Schema of the registry does not fit: id="
+                                + id
+                                + ", registry="
+                                + registry
+                                + ", cause="
+                                + e.getMessage(),
+                        e);
+            }
+        }
+    }
+}
