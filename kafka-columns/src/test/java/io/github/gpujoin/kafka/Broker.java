@@ -2,24 +2,30 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kafka;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.Future;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.test.KafkaClusterTestKit;
 import org.apache.kafka.common.test.TestKitNodes;
 
-/** One real broker in this process, with a producer. */
+/** One real broker in this process, with a producer that keeps the order of a partition. */
 final class Broker implements AutoCloseable {
 
     private final KafkaClusterTestKit kit;
     private final KafkaProducer<byte[], byte[]> producer;
     private final Admin admin;
+
+    /** Of the records since the last {@link #flush}. */
+    private final List<Future<RecordMetadata>> sent = new ArrayList<>();
 
     Broker() throws Exception {
         kit =
@@ -40,6 +46,9 @@ final class Broker implements AutoCloseable {
         client.put("linger.ms", "5");
         // Brokers forget an idempotent producer whose records have old timestamps, as in tests.
         client.put("enable.idempotence", "false");
+        // A topic's first batch often comes before its leader and is sent again. Without
+        // idempotence only one request in flight keeps it before the second batch.
+        client.put("max.in.flight.requests.per.connection", "1");
         producer =
                 new KafkaProducer<>(client, new ByteArraySerializer(), new ByteArraySerializer());
     }
@@ -55,13 +64,17 @@ final class Broker implements AutoCloseable {
         admin.createTopics(List.of(topic)).all().get();
     }
 
-    /** Sends a record; {@link #flush} waits for all. */
+    /** Sends a record; {@link #flush} waits for all, and fails if one was not stored. */
     void send(String topic, int partition, long timestamp, byte[] key, byte[] value) {
-        producer.send(new ProducerRecord<>(topic, partition, timestamp, key, value));
+        sent.add(producer.send(new ProducerRecord<>(topic, partition, timestamp, key, value)));
     }
 
-    void flush() {
+    void flush() throws Exception {
         producer.flush();
+        for (Future<RecordMetadata> record : sent) {
+            record.get();
+        }
+        sent.clear();
     }
 
     /** Returns the offset up to which a group has committed a partition of a topic. */

@@ -98,7 +98,7 @@ class ColumnarKafkaITCase {
     }
 
     /** Row {@code id} is in partition {@code id % PARTITIONS}, with its id as timestamp. */
-    private void send(int from, int to) {
+    private void send(int from, int to) throws Exception {
         for (int id = from; id < to; id++) {
             send(id, id + "," + id % 10 + ",\"row \"\"" + id + "\"\"\"");
         }
@@ -283,7 +283,7 @@ class ColumnarKafkaITCase {
     }
 
     @Test
-    void shouldNameTopicPartitionAndOffsetOfABadRecord() {
+    void shouldNameTopicPartitionAndOffsetOfABadRecord() throws Exception {
         send(0, 10);
         send(10, "ten,0,bad");
         broker.flush();
