@@ -8,6 +8,8 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,6 +4,8 @@ package io.github.gpujoin.kafka;
 
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 

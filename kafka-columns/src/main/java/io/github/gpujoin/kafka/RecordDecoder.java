@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kafka;
 
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import java.io.IOException;
 import org.apache.flink.annotation.PublicEvolving;
 

@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.formats.record.RowWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

@@ -3,7 +3,9 @@
 package io.github.gpujoin.kafka.avro;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.AvroRecords;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.RecordDecoder;
 import io.github.gpujoin.kafka.RecordFormat;
 import java.util.Objects;
@@ -76,19 +78,17 @@ public final class AvroFormat implements RecordFormat {
 
     @Override
     public RecordDecoder open(ChunkSchema schema) {
-        AvroPlan plan = AvroPlan.of(writer, reader, schema);
-        AvroInput in = new AvroInput();
-        return (value, row) -> {
-            in.wrap(value, 0, value.length);
-            plan.read(in, row);
-            requireEnd(in);
-        };
+        AvroRecords records = AvroRecords.of(writer, reader, schema);
+        return (value, row) -> decode(records, value, 0, row);
     }
 
-    static void requireEnd(AvroInput in) throws BadRecordException {
-        if (in.remaining() > 0) {
+    /** Decodes a record that is the rest of a value. */
+    static void decode(AvroRecords records, byte[] value, int from, RowWriter row)
+            throws BadRecordException {
+        int left = value.length - records.decode(value, from, value.length, row);
+        if (left > 0) {
             throw new BadRecordException(
-                    "Bytes follow the record, which has another schema: bytes=" + in.remaining());
+                    "Bytes follow the record, which has another schema: bytes=" + left);
         }
     }
 }

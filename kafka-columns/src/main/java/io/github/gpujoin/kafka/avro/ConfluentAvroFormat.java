@@ -3,10 +3,11 @@
 package io.github.gpujoin.kafka.avro;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.AvroRecords;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.RecordDecoder;
 import io.github.gpujoin.kafka.RecordFormat;
-import io.github.gpujoin.kafka.RowWriter;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
@@ -59,7 +60,7 @@ public final class ConfluentAvroFormat implements RecordFormat {
     @Override
     public RecordDecoder open(ChunkSchema schema) {
         if (reader != null) {
-            AvroPlan.of(reader, reader, schema); // refuses columns that no writer can fill
+            AvroRecords.of(reader, reader, schema); // refuses columns that no writer can fill
         }
         return new Decoder(registry, reader, schema);
     }
@@ -69,11 +70,10 @@ public final class ConfluentAvroFormat implements RecordFormat {
         private final SchemaRegistry registry;
         private final @Nullable Schema reader;
         private final ChunkSchema columns;
-        private final AvroInput in = new AvroInput();
-        private final Map<Integer, AvroPlan> plans = new HashMap<>();
+        private final Map<Integer, AvroRecords> byId = new HashMap<>();
 
-        /** The plan of the value before, whose schema the next one usually has. */
-        private @Nullable AvroPlan lastPlan;
+        /** Decodes the value before, whose schema the next one usually has. */
+        private @Nullable AvroRecords last;
 
         private int lastId;
 
@@ -96,27 +96,25 @@ public final class ConfluentAvroFormat implements RecordFormat {
                             | (value[2] & 0xFF) << 16
                             | (value[3] & 0xFF) << 8
                             | value[4] & 0xFF;
-            AvroPlan plan = lastPlan;
-            if (plan == null || id != lastId) {
-                plan = plan(id);
-                lastPlan = plan;
+            AvroRecords records = last;
+            if (records == null || id != lastId) {
+                records = records(id);
+                last = records;
                 lastId = id;
             }
-            in.wrap(value, FRAME_BYTES, value.length - FRAME_BYTES);
-            plan.read(in, row);
-            AvroFormat.requireEnd(in);
+            AvroFormat.decode(records, value, FRAME_BYTES, row);
         }
 
-        private AvroPlan plan(int id) throws IOException {
-            AvroPlan known = plans.get(id);
+        private AvroRecords records(int id) throws IOException {
+            AvroRecords known = byId.get(id);
             if (known != null) {
                 return known;
             }
             try {
                 Schema writer = new Schema.Parser().parse(registry.schema(id));
-                AvroPlan plan = AvroPlan.of(writer, reader, columns);
-                plans.put(id, plan);
-                return plan;
+                AvroRecords records = AvroRecords.of(writer, reader, columns);
+                byId.put(id, records);
+                return records;
             } catch (AvroRuntimeException | IllegalArgumentException e) {
                 throw new BadRecordException(
                         "Schema of the registry does not fit: id="

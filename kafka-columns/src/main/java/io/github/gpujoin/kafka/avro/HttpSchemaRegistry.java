@@ -5,7 +5,7 @@ package io.github.gpujoin.kafka.avro;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;

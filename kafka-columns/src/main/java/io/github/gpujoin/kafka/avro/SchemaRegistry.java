@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kafka.avro;
 
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
 import java.io.IOException;
 import java.io.Serializable;
 import org.apache.flink.annotation.PublicEvolving;

@@ -5,9 +5,9 @@ package io.github.gpujoin.kafka.csv;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.RecordDecoder;
-import io.github.gpujoin.kafka.RowWriter;
 import java.nio.charset.StandardCharsets;
 
 /** Splits a line and reads the wanted fields. */

@@ -7,9 +7,9 @@ import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
 import com.google.protobuf.WireFormat;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.RecordDecoder;
-import io.github.gpujoin.kafka.RowWriter;
 import java.io.IOException;
 import java.util.Arrays;
 

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
 import io.github.gpujoin.kafka.DecodedRows;
 import io.github.gpujoin.kafka.RecordFormat;
 import java.io.ByteArrayOutputStream;

@@ -10,7 +10,7 @@ import com.sun.net.httpserver.HttpServer;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
 import io.github.gpujoin.kafka.DecodedRows;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.kafka.BadRecordException;
+import io.github.gpujoin.formats.record.BadRecordException;
 import io.github.gpujoin.kafka.DecodedRows;
 import java.io.IOException;
 import java.nio.ByteBuffer;

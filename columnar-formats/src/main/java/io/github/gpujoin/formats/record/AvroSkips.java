@@ -1,14 +1,13 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.kafka.avro;
+package io.github.gpujoin.formats.record;
 
-import io.github.gpujoin.kafka.BadRecordException;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.avro.Schema;
 
-/** Makes steps that skip values of any type. Records may contain themselves. */
+/** Makes functions that skip values of any type. Records may contain themselves. */
 final class AvroSkips {
 
     /** Levels of values within values; a deeper value must not overflow the stack. */
@@ -16,37 +15,37 @@ final class AvroSkips {
 
     private final Map<Schema, Skip> records = new HashMap<>();
 
-    private interface Skip {
-        void apply(AvroInput in, int depth) throws BadRecordException;
+    /** Skips a value. */
+    interface Skip {
+
+        /**
+         * @param depth levels of values around it
+         */
+        void apply(AvroCursor in, int depth) throws BadRecordException;
     }
 
-    AvroStep of(Schema type) {
-        Skip skip = skip(type);
-        return (in, row) -> skip.apply(in, 0);
-    }
-
-    private Skip skip(Schema type) {
+    Skip of(Schema type) {
         return switch (type.getType()) {
             case NULL -> (in, depth) -> {};
             case BOOLEAN -> (in, depth) -> in.skip(1);
             case INT, LONG, ENUM -> (in, depth) -> in.readLong();
             case FLOAT -> (in, depth) -> in.skip(Float.BYTES);
             case DOUBLE -> (in, depth) -> in.skip(Double.BYTES);
-            case STRING, BYTES -> (in, depth) -> in.skip(in.readLength());
+            case STRING, BYTES -> (in, depth) -> in.skipBytes();
             case FIXED -> {
                 int size = type.getFixedSize();
                 yield (in, depth) -> in.skip(size);
             }
-            case ARRAY -> blocks(skip(type.getElementType()));
+            case ARRAY -> blocks(of(type.getElementType()));
             case MAP -> {
-                Skip value = skip(type.getValueType());
+                Skip value = of(type.getValueType());
                 yield blocks(
                         (in, depth) -> {
-                            in.skip(in.readLength());
+                            in.skipBytes();
                             value.apply(in, depth);
                         });
             }
-            case UNION -> union(type.getTypes().stream().map(this::skip).toList());
+            case UNION -> union(type.getTypes().stream().map(this::of).toList());
             case RECORD -> record(type);
         };
     }
@@ -70,12 +69,13 @@ final class AvroSkips {
     }
 
     private static Skip union(List<Skip> branches) {
-        return (in, depth) -> branches.get(branch(in, branches.size())).apply(in, deeper(depth));
+        Skip[] skips = branches.toArray(Skip[]::new);
+        return (in, depth) ->
+                skips[requireBranch(in.readLong(), skips.length)].apply(in, deeper(depth));
     }
 
-    /** Reads the number of a union's branch. */
-    static int branch(AvroInput in, int branches) throws BadRecordException {
-        long branch = in.readLong();
+    /** Returns the number of a union's branch. */
+    private static int requireBranch(long branch, int branches) throws BadRecordException {
         if (branch < 0 || branch >= branches) {
             throw new BadRecordException(
                     "Union has no such branch: branch=" + branch + ", branches=" + branches);
@@ -95,7 +95,7 @@ final class AvroSkips {
                     };
             records.put(type, known);
             for (int i = 0; i < fields.length; i++) {
-                fields[i] = skip(type.getFields().get(i).schema());
+                fields[i] = of(type.getFields().get(i).schema());
             }
         }
         return known;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.kafka;
+package io.github.gpujoin.formats.record;
 
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -54,6 +54,11 @@ public final class RowWriter {
 
     private int row;
 
+    /** Variable-width columns of the row that are in the chunk already. */
+    private int appended;
+
+    private boolean isInOrder;
+
     /**
      * Creates a writer. Sources have their own; this one is for tests of formats.
      *
@@ -92,7 +97,11 @@ public final class RowWriter {
         if (row == builder.capacityRows()) {
             throw new IllegalStateException("Chunk is full. Call seal() first: rows=" + row);
         }
-        Arrays.fill(written, 0);
+        for (int word = 0; word < written.length; word++) {
+            written[word] = 0;
+        }
+        appended = 0;
+        isInOrder = false;
     }
 
     /**
@@ -105,10 +114,14 @@ public final class RowWriter {
     public void putLong(int column, long value) throws BadRecordException {
         int unused = Long.SIZE - 8 * widths[column];
         if (value << unused >> unused != value) {
-            throw new BadRecordException(
-                    "Value is out of range: column=" + columns[column] + ", value=" + value);
+            throw outOfRange(column, value);
         }
         putBits(column, value);
+    }
+
+    BadRecordException outOfRange(int column, long value) {
+        return new BadRecordException(
+                "Value is out of range: column=" + columns[column] + ", value=" + value);
     }
 
     /**
@@ -131,6 +144,9 @@ public final class RowWriter {
         int offset = columnOffsets[column];
         if (offset >= 0) {
             Memory.putInteger(target, Memory.BYTES + offset + (long) width * row, width, value);
+        } else if (isInOrder) {
+            builder.addInteger(width, value);
+            appended++;
         } else {
             bits[column] = value;
             lengths[column] = width;
@@ -152,9 +168,50 @@ public final class RowWriter {
                     "Bytes in a column of numbers: column=" + columns[column]);
         }
         written[column >> 6] |= 1L << column;
+        setBytes(column, value, offset, length);
+    }
+
+    /** Writes bytes of a column of bytes, without checks. */
+    void setBytes(int column, byte[] value, int offset, int length) {
+        if (isInOrder) {
+            builder.addBytes(value, offset, length);
+            appended++;
+            return;
+        }
         bytes[column] = value;
         offsets[column] = offset;
         lengths[column] = length;
+    }
+
+    /** The array of the chunk's fixed-width columns. */
+    byte[] target() {
+        return target;
+    }
+
+    /** The number of the row in the chunk. */
+    long index() {
+        return row;
+    }
+
+    /** Returns where a fixed-width column starts in the array, for {@link Memory}. */
+    long start(int column) {
+        return Memory.BYTES + columnOffsets[column];
+    }
+
+    /** Marks the first columns as written. */
+    void setWritten(int count) {
+        for (int word = 0; word < count >> 6; word++) {
+            written[word] = -1;
+        }
+        written[count >> 6] |= (1L << count) - 1;
+    }
+
+    /** Checks that the first columns are those of a program, which writes without checks. */
+    void requireColumns(ChunkSchema expected) {
+        if (!builder.schema().columns().subList(0, expected.size()).equals(expected.columns())) {
+            throw new IllegalArgumentException(
+                    "Rows have other columns: expected=" + expected + ", rows=" + builder.schema());
+        }
     }
 
     /**
@@ -169,7 +226,20 @@ public final class RowWriter {
                     "Null in a column that is not nullable: column=" + columns[column].name());
         }
         written[column >> 6] |= 1L << column;
+        if (isInOrder) {
+            builder.addNull();
+            appended++;
+            return;
+        }
         lengths[column] = NULL;
+    }
+
+    /**
+     * Begins or ends a time in which variable-width columns are written in the order of the schema,
+     * each once. They go straight into the chunk then.
+     */
+    void setInOrder(boolean isInOrder) {
+        this.isInOrder = isInOrder;
     }
 
     /**
@@ -187,7 +257,8 @@ public final class RowWriter {
                                 + columns[column].name());
             }
         }
-        for (int column : variable) {
+        for (int i = appended; i < variable.length; i++) {
+            int column = variable[i];
             boolean isWritten = (written[column >> 6] & 1L << column) != 0;
             int length = isWritten ? lengths[column] : NULL;
             if (length == NULL) {

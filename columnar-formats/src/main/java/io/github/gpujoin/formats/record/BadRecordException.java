@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.kafka;
+package io.github.gpujoin.formats.record;
 
 import java.io.IOException;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * Thrown by a {@link RecordDecoder} for a value that it cannot read, while the next value may be
- * good. A source fails with it or skips the record; it fails with any other exception.
+ * Thrown for a record that a decoder cannot read, while the next one may be good. A source fails
+ * with it or skips the record; it fails with any other exception.
  */
 @PublicEvolving
 public final class BadRecordException extends IOException {
