@@ -16,13 +16,16 @@ import org.apache.flink.core.io.InputStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Flink's Kafka reader, polled for many records at a time. No row is left in a chunk when {@link
- * #pollNext} returns, so the offsets of a snapshot, which the task takes between two calls, are
- * those of the rows that were emitted.
+ * Flink's Kafka reader, polled for the records of a chunk at a time. No row is left in a chunk when
+ * {@link #pollNext} returns, so the offsets of a snapshot, which the task takes between two calls,
+ * are those of the rows that were emitted.
  */
 final class ChunkReader implements SourceReader<Chunk, KafkaPartitionSplit> {
 
-    /** Bounds the time in which the task reads no mail, and with it the delay of a barrier. */
+    /**
+     * Bounds, with a chunk's size, the time in which the task reads no mail, and with it the delay
+     * of a barrier.
+     */
     static final int RECORDS_A_POLL = 16_384;
 
     private final SourceReader<Chunk, KafkaPartitionSplit> kafka;
@@ -47,9 +50,13 @@ final class ChunkReader implements SourceReader<Chunk, KafkaPartitionSplit> {
             output = flushing;
             records.output(target);
         }
+        records.startPoll();
         InputStatus status = InputStatus.MORE_AVAILABLE;
-        for (int i = 0; i < RECORDS_A_POLL && status == InputStatus.MORE_AVAILABLE; i++) {
+        for (int i = 0; i < RECORDS_A_POLL && !records.isPollFull(); i++) {
             status = kafka.pollNext(flushing);
+            if (status != InputStatus.MORE_AVAILABLE) {
+                break;
+            }
         }
         records.flush();
         return status;

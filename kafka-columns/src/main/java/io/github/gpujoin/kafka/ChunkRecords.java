@@ -62,6 +62,7 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
 
     private transient int partition;
     private transient long latestTimestamp;
+    private transient boolean isPollFull;
 
     ChunkRecords(
             RecordFormat format,
@@ -102,6 +103,15 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
         this.output = output;
     }
 
+    void startPoll() {
+        isPollFull = false;
+    }
+
+    /** Returns whether a full chunk was emitted since the poll started. */
+    boolean isPollFull() {
+        return isPollFull;
+    }
+
     /** Appends a record. Emits through {@link #output}: the collector may be of a later split. */
     @Override
     public void deserialize(ConsumerRecord<byte[], byte[]> record, Collector<Chunk> ignored)
@@ -120,6 +130,7 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
             latestTimestamp = Math.max(latestTimestamp, record.timestamp());
             if (builder.isFull()) {
                 flush();
+                isPollFull = true;
             }
         }
     }
@@ -135,26 +146,34 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
             row.end();
             return true;
         } catch (BadRecordException e) {
-            builder.discardRow();
-            String message =
-                    "A Kafka record cannot be read: topic="
-                            + record.topic()
-                            + ", partition="
-                            + record.partition()
-                            + ", offset="
-                            + record.offset()
-                            + ", cause="
-                            + e.getMessage();
             if (!skipsBadRecords) {
-                throw new IOException(message, e);
+                throw failure(record, e);
             }
+            builder.discardRow();
             badRecords.inc();
             // A topic of bad records must not fill the log.
             if (Long.bitCount(badRecords.getCount()) == 1) {
-                LOG.warn("{} (skipped so far: {})", message, badRecords.getCount());
+                LOG.warn("{} (skipped so far: {})", message(record, e), badRecords.getCount());
             }
             return false;
+        } catch (IOException | RuntimeException e) {
+            throw failure(record, e);
         }
+    }
+
+    private static IOException failure(ConsumerRecord<byte[], byte[]> record, Exception cause) {
+        return new IOException(message(record, cause), cause);
+    }
+
+    private static String message(ConsumerRecord<byte[], byte[]> record, Exception cause) {
+        return "A Kafka record cannot be read: topic="
+                + record.topic()
+                + ", partition="
+                + record.partition()
+                + ", offset="
+                + record.offset()
+                + ", cause="
+                + cause.getMessage();
     }
 
     /** Emits the rows so far, with the latest timestamp of their records. */

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.flink.annotation.PublicEvolving;
@@ -27,6 +28,12 @@ public final class ConfluentAvroFormat implements RecordFormat {
 
     private static final long serialVersionUID = 1L;
     private static final int FRAME_BYTES = 5;
+
+    /** A schema that cannot be read is asked for again after a minute. */
+    private static final long RETRY_NS = TimeUnit.MINUTES.toNanos(1);
+
+    /** Damaged values may have any ids. */
+    private static final int MOST_FAILURES = 1000;
 
     private final SchemaRegistry registry;
     private final @Nullable Schema reader;
@@ -65,12 +72,16 @@ public final class ConfluentAvroFormat implements RecordFormat {
         return new Decoder(registry, reader, schema);
     }
 
+    /** Why a schema cannot be read, so that the registry is not asked for each such record. */
+    private record Failure(String message, long atNs) {}
+
     private static final class Decoder implements RecordDecoder {
 
         private final SchemaRegistry registry;
         private final @Nullable Schema reader;
         private final ChunkSchema columns;
         private final Map<Integer, AvroRecords> byId = new HashMap<>();
+        private final Map<Integer, Failure> failures = new HashMap<>();
 
         /** Decodes the value before, whose schema the next one usually has. */
         private @Nullable AvroRecords last;
@@ -110,21 +121,36 @@ public final class ConfluentAvroFormat implements RecordFormat {
             if (known != null) {
                 return known;
             }
+            Failure before = failures.get(id);
+            if (before != null && System.nanoTime() - before.atNs() < RETRY_NS) {
+                throw new BadRecordException(before.message());
+            }
             try {
                 Schema writer = new Schema.Parser().parse(registry.schema(id));
                 AvroRecords records = AvroRecords.of(writer, reader, columns);
                 byId.put(id, records);
+                failures.remove(id);
                 return records;
+            } catch (BadRecordException e) {
+                throw failed(id, e.getMessage(), e);
             } catch (AvroRuntimeException | IllegalArgumentException e) {
-                throw new BadRecordException(
+                String message =
                         "Schema of the registry does not fit: id="
                                 + id
                                 + ", registry="
                                 + registry
                                 + ", cause="
-                                + e.getMessage(),
-                        e);
+                                + e.getMessage();
+                throw failed(id, message, e);
             }
+        }
+
+        private BadRecordException failed(int id, String message, Exception cause) {
+            if (failures.size() == MOST_FAILURES) {
+                failures.clear();
+            }
+            failures.put(id, new Failure(message, System.nanoTime()));
+            return new BadRecordException(message, cause);
         }
     }
 }

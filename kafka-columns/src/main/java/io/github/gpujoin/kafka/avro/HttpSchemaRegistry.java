@@ -4,6 +4,7 @@ package io.github.gpujoin.kafka.avro;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import io.github.gpujoin.formats.record.BadRecordException;
 import java.io.IOException;
@@ -18,7 +19,10 @@ import java.util.Objects;
 import org.apache.flink.annotation.PublicEvolving;
 import org.jspecify.annotations.Nullable;
 
-/** A schema registry with Confluent's interface: {@code GET /schemas/ids/ID}. Immutable. */
+/**
+ * A schema registry with Confluent's interface: {@code GET /schemas/ids/ID}. It waits at most 10
+ * seconds to connect, and as long for an answer. Immutable.
+ */
 @PublicEvolving
 public final class HttpSchemaRegistry implements SchemaRegistry {
 
@@ -127,6 +131,8 @@ public final class HttpSchemaRegistry implements SchemaRegistry {
                 }
                 json.skipChildren();
             }
+        } catch (JsonProcessingException e) {
+            throw new IOException("The schema registry's answer is no JSON: url=" + uri, e);
         }
         if (schema == null || !type.equals("AVRO")) {
             throw new IOException(

@@ -8,8 +8,8 @@ import java.io.Serializable;
 import org.apache.flink.annotation.PublicEvolving;
 
 /**
- * Knows the schemas of framed values by their ids. Asked once an id and reader, by the task's
- * thread.
+ * Knows the schemas of framed values by their ids. The task's thread asks once for each id, and
+ * once a minute for one that it cannot use; the task waits for the answer.
  */
 @FunctionalInterface
 @PublicEvolving

@@ -7,11 +7,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.sun.net.httpserver.HttpServer;
+import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.formats.record.BadRecordException;
+import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.DecodedRows;
+import io.github.gpujoin.kafka.RecordDecoder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -114,6 +117,20 @@ class ConfluentAvroFormatTest {
                         "The schema registry has no such schema: id=5, url="
                                 + url
                                 + "/schemas/ids/5");
+    }
+
+    @Test
+    void shouldNotAskForEachRecordWhoseSchemaIsMissing() throws IOException {
+        RecordDecoder decoder =
+                ConfluentAvroFormat.of(HttpSchemaRegistry.of(url).withLogin("u", "p"))
+                        .open(COLUMNS);
+        RowWriter row = new RowWriter(new ChunkBuilder(COLUMNS, 1000));
+        for (int i = 0; i < 10; i++) {
+            assertThatThrownBy(() -> decoder.decode(framed(5, 2), row))
+                    .isInstanceOf(BadRecordException.class)
+                    .hasMessageContaining("no such schema: id=5");
+        }
+        assertThat(requests).hasValue(1);
     }
 
     @Test
