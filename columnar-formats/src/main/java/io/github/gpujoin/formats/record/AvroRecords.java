@@ -36,6 +36,7 @@ public final class AvroRecords {
     private final Schema writer;
     private final @Nullable Schema reader;
     private final ChunkSchema columns;
+    private final int columnCount;
 
     /** Whether the records have all variable-width columns in the order of the chunk. */
     private final boolean isInOrder;
@@ -50,6 +51,7 @@ public final class AvroRecords {
         this.writer = writer;
         this.reader = reader;
         this.columns = columns;
+        this.columnCount = columns.size();
         int[] order =
                 writer.getFields().stream()
                         .mapToInt(field -> columns.indexOf(field.name()))
@@ -169,7 +171,7 @@ public final class AvroRecords {
             throw named(e, from, in, to, target);
         }
         target.setInOrder(false);
-        target.setWritten(columns.size());
+        target.setWritten(columnCount);
         return end;
     }
 

@@ -100,7 +100,10 @@ public final class RowWriter {
         for (int word = 0; word < written.length; word++) {
             written[word] = 0;
         }
-        appended = 0;
+        if (appended > 0) {
+            builder.discardRow();
+            appended = 0;
+        }
         isInOrder = false;
     }
 
@@ -270,5 +273,6 @@ public final class RowWriter {
             }
         }
         builder.endRow();
+        appended = 0;
     }
 }

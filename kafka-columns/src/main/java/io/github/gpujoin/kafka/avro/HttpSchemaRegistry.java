@@ -54,7 +54,8 @@ public final class HttpSchemaRegistry implements SchemaRegistry {
     }
 
     /**
-     * Returns a client that logs in with HTTP's basic authentication.
+     * Returns a client that logs in with HTTP's basic authentication. The job graph contains the
+     * password.
      *
      * @param user name
      * @param password of the user
