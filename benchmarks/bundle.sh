@@ -19,9 +19,11 @@ shift 3
 # What "bench gpu" never loads: peers in Flink SQL, microbenchmarks, what draws charts.
 # Flink tasks load classes of flink-shaded-zookeeper.
 readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-table-planner|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
+# What the broker of "bench kafka" adds.
+readonly OF_KAFKA='kafka[-_][^/]*\.jar|scala-|argparse4j|caffeine|commons-(beanutils|codec|digester|validator)|hash4j|jackson-dataformat|jose4j|/yammer/|pcollections|re2j|/snakeyaml-[0-9]|junit|opentest4j|apiguardian'
 # What "bench gpu --only ssb" alone loads; of RocksDB its classes, without the native library.
 readonly FOR_SSB='duckdb|rocksdb|flink-table|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
-SKIPPED=$NEVER
+SKIPPED="$NEVER|$OF_KAFKA"
 [[ -n $with_ssb ]] || SKIPPED+="|$FOR_SSB"
 readonly SKIPPED
 # java.desktop is for java.beans, which the logging library asks for.

@@ -83,6 +83,7 @@ class ModuleOrderTest {
                     List.of("flink.plan"),
                     List.of("flink.api"),
                     List.of("formats"),
+                    List.of("kafka"),
                     List.of("examples"),
                     List.of("benchmarks"),
                     List.of("systemtests"),
@@ -96,7 +97,8 @@ class ModuleOrderTest {
         ROOT + "cpu..",
         ROOT + "hybrid..",
         ROOT + "flink..",
-        ROOT + "formats.."
+        ROOT + "formats..",
+        ROOT + "kafka.."
     };
 
     /** What a user's code does not see. */

@@ -9,16 +9,12 @@ import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
 
 /**
- * How a field of an Avro record is read.
+ * What a field of an Avro record is in chunks.
  *
- * @param value schema of its values other than null
- * @param nullBranch of a union that is null, or -1
- * @param isUnion whether the branch of a union precedes the value
- * @param type in a chunk
- * @param isDecimal whether the bytes of a decimal become an integer
+ * @param type of the column
+ * @param isNullable whether the field is a union with null
  */
-record AvroColumn(
-        Schema value, int nullBranch, boolean isUnion, ColumnType type, boolean isDecimal) {
+record AvroColumn(ColumnType type, boolean isNullable) {
 
     private static final int MAX_LONG_DIGITS = 18;
 
@@ -29,21 +25,20 @@ record AvroColumn(
      */
     static AvroColumn of(Schema.Field field) {
         if (field.schema().getType() != Schema.Type.UNION) {
-            return plain(field, field.schema(), -1, false);
+            return plain(field, field.schema(), false);
         }
         List<Schema> branches = field.schema().getTypes();
         if (branches.size() == 1) {
-            return plain(field, branches.get(0), -1, true);
+            return plain(field, branches.get(0), false);
         }
         int nullBranch = branches.get(0).getType() == Schema.Type.NULL ? 0 : 1;
         if (branches.size() != 2 || branches.get(nullBranch).getType() != Schema.Type.NULL) {
             throw refused(field, "a union of several types");
         }
-        return plain(field, branches.get(1 - nullBranch), nullBranch, true);
+        return plain(field, branches.get(1 - nullBranch), true);
     }
 
-    private static AvroColumn plain(
-            Schema.Field field, Schema value, int nullBranch, boolean isUnion) {
+    private static AvroColumn plain(Schema.Field field, Schema value, boolean isNullable) {
         boolean isDecimal =
                 value.getLogicalType() instanceof LogicalTypes.Decimal decimal
                         && decimal.getPrecision() <= MAX_LONG_DIGITS;
@@ -59,7 +54,7 @@ record AvroColumn(
                     case ARRAY, MAP, RECORD -> throw refused(field, "nested");
                     case NULL, UNION -> throw refused(field, "of no type but null");
                 };
-        return new AvroColumn(value, nullBranch, isUnion, type, isDecimal);
+        return new AvroColumn(type, isNullable);
     }
 
     /** Returns a field by name. */
@@ -77,7 +72,7 @@ record AvroColumn(
 
     /** Returns the column of a chunk for all values, nulls included. */
     Column column(String name) {
-        return new Column(name, type, nullBranch >= 0);
+        return new Column(name, type, isNullable);
     }
 
     private static IllegalArgumentException refused(Schema.Field field, String why) {

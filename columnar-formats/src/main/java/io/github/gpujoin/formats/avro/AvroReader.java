@@ -11,16 +11,14 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.record.AvroRecords;
+import io.github.gpujoin.formats.record.RowWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.generic.GenericDatumReader;
-import org.apache.avro.io.BinaryDecoder;
-import org.apache.avro.io.DecoderFactory;
 import org.apache.flink.core.fs.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -31,24 +29,20 @@ final class AvroReader implements ColumnarReader {
     private final DataFileReader<Void> file;
     private final ColumnarSplit split;
     private final ChunkBuilder builder;
-    private final Schema record;
-
-    /** Of the record, in its order; null where a field is skipped. */
-    private final @Nullable AvroField[] fields;
-
-    private final Schema[] types;
-
-    /** Those of variable-width columns, in the order of the chunk. */
-    private final List<AvroField> variableWidth = new ArrayList<>();
-
-    private @Nullable BinaryDecoder decoder;
+    private final AvroRecords records;
+    private final RowWriter row;
 
     /** Of the current block. */
     private long blockOffset = ColumnarPosition.START.offset();
 
     private long blockRows;
-    private int blockBytes;
     private long rowsRead;
+
+    /** The rows that are left of the block: an array, the index of the next one, and the end. */
+    private byte[] block = new byte[0];
+
+    private int blockAt;
+    private int blockEnd;
 
     private AvroReader(
             AvroInput input,
@@ -60,21 +54,13 @@ final class AvroReader implements ColumnarReader {
         this.file = file;
         this.split = split;
         this.builder = new ChunkBuilder(schema, chunkBytes);
-        this.record = file.getSchema();
-        List<Schema.Field> all = record.getFields();
-        this.fields = new AvroField[all.size()];
-        this.types = all.stream().map(Schema.Field::schema).toArray(Schema[]::new);
-        for (int i = 0; i < schema.size(); i++) {
-            Column column = schema.column(i);
-            Schema.Field from = AvroColumn.require(record, column.name());
-            AvroColumn source = AvroColumn.of(from);
+        this.row = new RowWriter(builder);
+        Schema record = file.getSchema();
+        for (Column column : schema.columns()) {
+            AvroColumn source = AvroColumn.of(AvroColumn.require(record, column.name()));
             FileColumns.requireReadable(column, source.type(), "Avro");
-            AvroField field = new AvroField(i, column, source);
-            fields[from.pos()] = field;
-            if (!column.isFixed()) {
-                variableWidth.add(field);
-            }
         }
+        this.records = AvroRecords.of(record, null, schema);
     }
 
     /** Opens a file, and reads its header. Closes the input if that fails. */
@@ -126,7 +112,8 @@ final class AvroReader implements ColumnarReader {
         if (from.rows() > 0 && startBlock()) {
             try {
                 for (; rowsRead < from.rows(); rowsRead++) {
-                    GenericDatumReader.skip(record, decoder);
+                    decodeRow();
+                    builder.discardRow();
                 }
             } catch (IOException | RuntimeException e) {
                 throw damaged(e);
@@ -161,16 +148,11 @@ final class AvroReader implements ColumnarReader {
             if (!file.hasNext() || file.getBlockCount() < 0) {
                 throw new AvroRuntimeException("Block has no rows");
             }
-            ByteBuffer block = file.nextBlock();
+            ByteBuffer bytes = file.nextBlock();
             blockRows = file.getBlockCount();
-            blockBytes = block.remaining();
-            decoder =
-                    DecoderFactory.get()
-                            .binaryDecoder(
-                                    block.array(),
-                                    block.arrayOffset() + block.position(),
-                                    blockBytes,
-                                    decoder);
+            block = bytes.array();
+            blockAt = bytes.arrayOffset() + bytes.position();
+            blockEnd = blockAt + bytes.remaining();
             return true;
         } catch (IOException | RuntimeException e) {
             throw damaged(e);
@@ -178,24 +160,18 @@ final class AvroReader implements ColumnarReader {
     }
 
     private void decodeRows() throws IOException {
-        BinaryDecoder in = decoder;
         for (; rowsRead < blockRows && !builder.isFull(); rowsRead++) {
-            for (int i = 0; i < fields.length; i++) {
-                AvroField field = fields[i];
-                if (field == null) {
-                    GenericDatumReader.skip(types[i], in);
-                } else {
-                    field.read(in, builder, blockBytes);
-                }
-            }
-            for (int i = 0; i < variableWidth.size(); i++) {
-                variableWidth.get(i).append(builder);
-            }
-            builder.endRow();
+            decodeRow();
+            row.end();
         }
-        if (rowsRead >= blockRows && !in.isEnd()) {
+        if (rowsRead >= blockRows && blockAt < blockEnd) {
             throw new AvroRuntimeException("Block has bytes after its last row");
         }
+    }
+
+    private void decodeRow() throws IOException {
+        row.begin();
+        blockAt = records.decode(block, blockAt, blockEnd, row);
     }
 
     private IOException damaged(Exception e) {
