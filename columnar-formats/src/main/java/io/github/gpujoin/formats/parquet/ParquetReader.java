@@ -4,18 +4,17 @@ package io.github.gpujoin.formats.parquet;
 
 import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.filter.RowPruner;
-import io.github.gpujoin.core.filter.RowPruner.ColumnTest;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
-import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.RowConditions;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
@@ -37,9 +36,6 @@ final class ParquetReader implements ColumnarReader {
     /** Rows that are decoded at once: their values stay in the processor's cache. */
     private static final int BATCH_ROWS = 1024;
 
-    /** A condition that keeps more rows costs more than the decoding that it saves. */
-    private static final double MAX_KEPT_SHARE = 0.875;
-
     private final ParquetFile file;
     private final Path path;
     private final ChunkSchema schema;
@@ -48,13 +44,8 @@ final class ParquetReader implements ColumnarReader {
     private final ChunkBuilder builder;
 
     private final RowGroups groups;
-    private final ColumnConditions conditions;
+    private final RowConditions conditions;
     private final int[] selected = new int[BATCH_ROWS];
-
-    /** The conditions that are known, and their pruner. */
-    private List<ColumnCondition> known = List.of();
-
-    private @Nullable RowPruner pruner;
 
     /** Of the current row group. */
     private ColumnDictionary[] dictionaries = new ColumnDictionary[0];
@@ -85,7 +76,9 @@ final class ParquetReader implements ColumnarReader {
             ColumnarSplit split,
             ColumnConditions conditions) {
         this.file = file;
-        this.conditions = conditions;
+        this.conditions =
+                new RowConditions(
+                        conditions, schema, column -> schema.column(column).type().isInteger());
         this.path = split.path();
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
@@ -201,12 +194,11 @@ final class ParquetReader implements ColumnarReader {
 
     /** Reads the pages of the current piece in which a row may meet the conditions. */
     private void openPiece() throws IOException {
-        adoptConditions();
         try {
             if (pages != null) {
                 pages.close();
             }
-            RowGroups.Part part = groups.read(known);
+            RowGroups.Part part = groups.read(conditions.known());
             pages = part == null ? null : part.pages();
             file.readBuffers().trim();
             ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
@@ -233,35 +225,15 @@ final class ParquetReader implements ColumnarReader {
         }
     }
 
-    /** Adopts the conditions that are known now, those on integer columns of the file. */
-    private void adoptConditions() {
-        List<ColumnCondition> current = conditions.current();
-        if (current == known) {
-            return;
-        }
-        known = current;
-        List<ColumnTest> tests = new ArrayList<>();
-        for (ColumnCondition condition : current) {
-            int column = schema.require(condition.column());
-            if (schema.column(column).type().isInteger()) {
-                tests.add(new ColumnTest(column, condition.values()));
-            }
-        }
-        pruner = tests.isEmpty() ? null : new RowPruner(tests, MAX_KEPT_SHARE);
-    }
-
     /** Decodes some rows of the current row group, and adds those that meet the conditions. */
     private void readBatch() throws IOException {
         int rows = batchRows();
         if (rows == 0) {
             return;
         }
-        adoptConditions();
+        RowPruner pruner = conditions.pruner(rows);
         try {
-            if (pruner == null || !pruner.isActive()) {
-                if (pruner != null) {
-                    pruner.skip(rows);
-                }
+            if (pruner == null) {
                 readAll(rows);
             } else {
                 readSelected(pruner, rows);
@@ -306,7 +278,7 @@ final class ParquetReader implements ColumnarReader {
     }
 
     /** Decodes the columns with conditions first, each only where all before it are met. */
-    private void readSelected(RowPruner conditions, int rows) throws IOException {
+    private void readSelected(RowPruner pruner, int rows) throws IOException {
         for (ColumnPages column : columns) {
             column.startSelection();
         }
@@ -316,7 +288,7 @@ final class ParquetReader implements ColumnarReader {
         int kept;
         try {
             kept =
-                    conditions.select(
+                    pruner.select(
                             (column, condition, some, count) ->
                                     select(column, condition, some, count, rows),
                             selected,

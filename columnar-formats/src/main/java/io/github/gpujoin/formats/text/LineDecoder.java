@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.text;
 
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -10,6 +11,7 @@ import io.github.gpujoin.core.region.Memory;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decodes fields of scanned lines, column by column, to chunks: the second pass. Used by one thread
@@ -25,6 +27,18 @@ final class LineDecoder {
     private final ChunkBuilder builder;
     private final boolean hasQuotes;
 
+    /** Lines that are decoded. */
+    private final int[] selected = new int[LineScanner.MAX_LINES];
+
+    /** By column: the values of the lines, by line, if {@link #isTested}. */
+    private final long[][] tested;
+
+    /** By column: whether its values were parsed for a condition. */
+    private final boolean[] isTested;
+
+    private @Nullable BadLineException problem;
+    private long rowsSkipped;
+
     /** A field without its quotes. */
     private byte[] unquoted = new byte[256];
 
@@ -35,6 +49,12 @@ final class LineDecoder {
         this.hasQuotes = syntax.isCsv();
         ChunkSchema schema = ChunkSchema.of(columns.stream().map(TextColumn::chunkColumn).toList());
         this.builder = new ChunkBuilder(schema, chunkBytes);
+        this.tested = new long[this.columns.length][];
+        this.isTested = new boolean[this.columns.length];
+    }
+
+    ChunkSchema schema() {
+        return builder.schema();
     }
 
     LineScanner scanner() {
@@ -58,77 +78,155 @@ final class LineDecoder {
         return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
+    /** Whether conditions on a column can be tested: integers that cannot be null. */
+    boolean canTest(int column) {
+        return builder.columnOffset(column) >= 0 && columns[column].type().columnType().isInteger();
+    }
+
+    /** Returns how many lines {@link #decode} reads, at most. */
+    int next(int from) {
+        return Math.min(scanner.lines() - from, builder.capacityRows() - builder.rowCount());
+    }
+
+    /** Returns the number of lines that failed a condition. */
+    long rowsSkipped() {
+        return rowsSkipped;
+    }
+
     /**
      * Decodes lines of the last scan until the chunk is full.
      *
      * @param from number of the first line
+     * @param pruner tests the lines; fields without a condition are decoded only of those that it
+     *     keeps. Null if all are decoded
      * @return number of the line after the last
-     * @throws BadLineException if a field is malformed: names the first such line
+     * @throws BadLineException if a field that is decoded is malformed: names the first such line
      */
-    int decode(byte[] bytes, int from) throws BadLineException {
-        int room = builder.capacityRows() - builder.rowCount();
-        int to = Math.min(scanner.lines(), from + room);
+    int decode(byte[] bytes, int from, @Nullable RowPruner pruner) throws BadLineException {
+        int count = next(from);
+        for (int i = 0; i < count; i++) {
+            selected[i] = from + i;
+        }
+        Arrays.fill(isTested, false);
+        int kept = pruner == null ? count : select(pruner, bytes, count);
+        int good = kept;
         int malformed = -1;
         for (int i = 0; i < columns.length; i++) {
             if (builder.columnOffset(i) >= 0) {
-                int good = decodeColumn(i, bytes, from, to);
-                malformed = good < to ? i : malformed;
-                to = good;
+                int before = good;
+                good = isTested[i] ? putTested(i, good) : decodeColumn(i, bytes, good);
+                malformed = good < before ? i : malformed;
             }
         }
-        int end = to;
+        int appended = good;
         if (builder.schema().hasVariableWidth()) {
-            end = appendRows(bytes, from, to);
+            appended = appendRows(bytes, good);
         } else {
-            builder.advance(to - from);
+            builder.advance(good);
         }
-        if (malformed >= 0 && end == to) {
-            throw malformed(malformed, bytes, to);
+        if (malformed >= 0 && appended == good) {
+            throw malformed(malformed, bytes, selected[good]);
         }
+        int end = appended < kept ? selected[appended] : from + count;
+        rowsSkipped += end - from - appended;
         return end;
     }
 
-    /** Decodes a fixed-width column; returns the first malformed line, or {@code to}. */
-    private int decodeColumn(int column, byte[] bytes, int from, int to) {
-        TextType type = columns[column].type();
-        int scale = columns[column].scale();
-        int field = fields.fields()[column];
-        int widthBytes = type.columnType().widthBytes();
-        byte[] target = builder.array();
-        long at =
-                Memory.BYTES
-                        + builder.columnOffset(column)
-                        + (long) widthBytes * builder.rowCount();
-        int line = from;
-        try {
-            for (; line < to; line++, at += widthBytes) {
-                int start = scanner.fieldStart(line, field);
-                int end = scanner.fieldEnd(line, field);
-                long value =
-                        isQuoted(bytes, start, end)
-                                ? FieldParser.parse(
-                                        type, scale, unquoted, 0, unquote(bytes, start, end))
-                                : FieldParser.parse(type, scale, bytes, start, end);
-                Memory.putInteger(target, at, widthBytes, value);
-            }
-        } catch (MalformedFieldException e) {
-            return line;
+    /** Moves the lines that meet the conditions to the front, and returns their number. */
+    private int select(RowPruner pruner, byte[] bytes, int count) throws BadLineException {
+        problem = null;
+        int kept =
+                pruner.select(
+                        (column, condition, lines, some) -> {
+                            if (!isTested[column]) {
+                                parse(column, bytes, lines, some);
+                            }
+                            return problem == null
+                                    ? condition.select(tested[column], lines, 0, some, 0)
+                                    : 0;
+                        },
+                        selected,
+                        count);
+        if (problem != null) {
+            throw problem;
         }
-        return to;
+        return kept;
     }
 
-    /** Appends the variable-width columns of lines until the chunk is full, line by line. */
-    private int appendRows(byte[] bytes, int from, int to) throws BadLineException {
-        int line = from;
-        for (; line < to && !builder.isFull(); line++) {
+    private void parse(int column, byte[] bytes, int[] lines, int count) {
+        isTested[column] = true;
+        if (tested[column] == null) {
+            tested[column] = new long[LineScanner.MAX_LINES];
+        }
+        for (int i = 0; i < count && problem == null; i++) {
+            try {
+                tested[column][lines[i]] = value(column, bytes, lines[i]);
+            } catch (MalformedFieldException e) {
+                problem = malformed(column, bytes, lines[i]);
+            }
+        }
+    }
+
+    private int putTested(int column, int count) {
+        int widthBytes = columns[column].type().columnType().widthBytes();
+        long at = start(column, widthBytes);
+        for (int i = 0; i < count; i++, at += widthBytes) {
+            Memory.putInteger(builder.array(), at, widthBytes, tested[column][selected[i]]);
+        }
+        return count;
+    }
+
+    private long start(int column, int widthBytes) {
+        return Memory.BYTES + builder.columnOffset(column) + (long) widthBytes * builder.rowCount();
+    }
+
+    /**
+     * Decodes a fixed-width column of the selected lines.
+     *
+     * @return number of lines before the first malformed one
+     */
+    private int decodeColumn(int column, byte[] bytes, int count) {
+        int widthBytes = columns[column].type().columnType().widthBytes();
+        byte[] target = builder.array();
+        long at = start(column, widthBytes);
+        int done = 0;
+        try {
+            for (; done < count; done++, at += widthBytes) {
+                Memory.putInteger(target, at, widthBytes, value(column, bytes, selected[done]));
+            }
+        } catch (MalformedFieldException e) {
+            return done;
+        }
+        return count;
+    }
+
+    private long value(int column, byte[] bytes, int line) throws MalformedFieldException {
+        TextType type = columns[column].type();
+        int scale = columns[column].scale();
+        int start = scanner.fieldStart(line, fields.fields()[column]);
+        int end = scanner.fieldEnd(line, fields.fields()[column]);
+        return isQuoted(bytes, start, end)
+                ? FieldParser.parse(type, scale, unquoted, 0, unquote(bytes, start, end))
+                : FieldParser.parse(type, scale, bytes, start, end);
+    }
+
+    /**
+     * Appends the variable-width columns of the selected lines until the chunk is full, line by
+     * line.
+     *
+     * @return number of lines that were appended
+     */
+    private int appendRows(byte[] bytes, int count) throws BadLineException {
+        int appended = 0;
+        for (; appended < count && !builder.isFull(); appended++) {
             for (int i = 0; i < columns.length; i++) {
                 if (builder.columnOffset(i) < 0) {
-                    append(i, bytes, line);
+                    append(i, bytes, selected[appended]);
                 }
             }
             builder.endRow();
         }
-        return line;
+        return appended;
     }
 
     private void append(int column, byte[] bytes, int line) throws BadLineException {

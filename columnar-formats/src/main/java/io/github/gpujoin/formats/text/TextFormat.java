@@ -3,6 +3,7 @@
 package io.github.gpujoin.formats.text;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarFormat;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
@@ -166,6 +167,13 @@ public final class TextFormat implements ColumnarFormat {
 
     @Override
     public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) throws IOException {
+        return open(split, from, ColumnConditions.NONE);
+    }
+
+    @Override
+    public ColumnarReader open(
+            ColumnarSplit split, ColumnarPosition from, ColumnConditions conditions)
+            throws IOException {
         TextBlock block = TextBlock.open(split.path(), split.fileBytes());
         try {
             FieldMap fields =
@@ -176,7 +184,11 @@ public final class TextFormat implements ColumnarFormat {
                                     0,
                                     selected.stream().mapToInt(c -> indexOf(c.name())).toArray());
             return TextReader.open(
-                    block, new LineDecoder(selected, fields, syntax, chunkBytes), split, from);
+                    block,
+                    new LineDecoder(selected, fields, syntax, chunkBytes),
+                    split,
+                    from,
+                    conditions);
         } catch (IOException | RuntimeException e) {
             block.close();
             throw e;

@@ -2,21 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.text;
 
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.RowConditions;
 import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the lines that start in one split. Used by one thread at a time. */
 final class TextReader implements ColumnarReader {
 
+    /** Lines without a match after which a chunk is returned, for a task that may be cancelled. */
+    private static final int MAX_SKIPPED_LINES = 1 << 16;
+
     private final TextBlock block;
     private final LineDecoder decoder;
     private final LineScanner lines;
 
     /** Offset in the file from which on lines belong to the next split. */
+    private final RowConditions conditions;
+
     private final long endOffset;
 
     /** Offset in the block of the first line that was not scanned. */
@@ -25,17 +33,23 @@ final class TextReader implements ColumnarReader {
     /** Number of the first scanned line that was not decoded. */
     private int line;
 
-    private TextReader(TextBlock block, LineDecoder decoder, long endOffset) {
+    private TextReader(
+            TextBlock block, LineDecoder decoder, ColumnConditions conditions, long endOffset) {
         this.block = block;
         this.decoder = decoder;
         this.lines = decoder.scanner();
+        this.conditions = new RowConditions(conditions, decoder.schema(), decoder::canTest);
         this.endOffset = endOffset;
     }
 
     static TextReader open(
-            TextBlock block, LineDecoder decoder, ColumnarSplit split, ColumnarPosition from)
+            TextBlock block,
+            LineDecoder decoder,
+            ColumnarSplit split,
+            ColumnarPosition from,
+            ColumnConditions conditions)
             throws IOException {
-        TextReader reader = new TextReader(block, decoder, split.end());
+        TextReader reader = new TextReader(block, decoder, conditions, split.end());
         long start = Math.max(decoder.linesStart(), split.offset());
         if (!from.isStart()) {
             block.startAt(from.offset());
@@ -62,14 +76,19 @@ final class TextReader implements ColumnarReader {
 
     @Override
     public @Nullable Chunk read() throws IOException {
-        while (!decoder.isFull() && (line < lines.lines() || scan())) {
+        long pause = decoder.rowsSkipped() + MAX_SKIPPED_LINES;
+        while (!decoder.isFull() && decoder.rowsSkipped() < pause) {
+            if (line == lines.lines() && !scan()) {
+                return decoder.isEmpty() ? null : decoder.seal();
+            }
             try {
-                line = decoder.decode(block.bytes(), line);
+                RowPruner pruner = conditions.pruner(decoder.next(line));
+                line = decoder.decode(block.bytes(), line, pruner);
             } catch (BadLineException e) {
                 throw block.malformed(block.offset() + e.lineStart(), e.getMessage());
             }
         }
-        return decoder.isEmpty() ? null : decoder.seal();
+        return decoder.seal();
     }
 
     /** Scans further lines; returns false at the end of the split. */
@@ -106,6 +125,11 @@ final class TextReader implements ColumnarReader {
                     block.offset(), "expected a closing quote before the end of the file");
         }
         return false;
+    }
+
+    @Override
+    public long rowsSkipped() {
+        return decoder.rowsSkipped();
     }
 
     @Override

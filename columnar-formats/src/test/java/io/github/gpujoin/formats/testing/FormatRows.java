@@ -90,7 +90,7 @@ public final class FormatRows {
         return position;
     }
 
-    private static void addRows(Chunk chunk, List<List<@Nullable Object>> rows) {
+    public static void addRows(Chunk chunk, List<List<@Nullable Object>> rows) {
         chunk.verify();
         ChunkCursor cursor = new ChunkCursor(chunk.schema());
         for (int row = 0; row < chunk.rowCount(); row++) {
