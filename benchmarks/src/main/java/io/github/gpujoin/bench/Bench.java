@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
             HybridCommand.class,
             EncodingCommand.class,
             SsbCommand.class,
+            ReadersCommand.class,
             KafkaCommand.class,
             ReportCommand.class
         })
