@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
             HybridCommand.class,
             EncodingCommand.class,
             SsbCommand.class,
+            RecordsCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

@@ -21,6 +21,9 @@ abstract class AbstractRowEmitter<OUT> implements ResultEmitter<OUT> {
 
     abstract void bind(ResultBatch batch);
 
+    /** Loads values of some rows ahead of {@link #record}. */
+    void load(int fromRow, int toRow) {}
+
     abstract OUT record(int row, int probeRow) throws Exception;
 
     @Override
@@ -29,6 +32,7 @@ abstract class AbstractRowEmitter<OUT> implements ResultEmitter<OUT> {
             throws Exception {
         Objects.checkFromToIndex(fromRow, toRow, batch.rowCount());
         bind(batch);
+        load(fromRow, toRow);
         timestamps.bind(batch.chunk());
         long probeRows = batch.probeRowAddress();
         for (int row = fromRow; row < toRow; row++) {

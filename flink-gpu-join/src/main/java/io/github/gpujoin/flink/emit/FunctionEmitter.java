@@ -35,6 +35,11 @@ final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
     }
 
     @Override
+    void load(int fromRow, int toRow) {
+        build.load(fromRow, toRow);
+    }
+
+    @Override
     OUT record(int row, int probeRow) throws Exception {
         OUT result = function.join(build.assemble(row, probeRow), probe.assemble(row, probeRow));
         return UserFunctions.requireResult(result, function);

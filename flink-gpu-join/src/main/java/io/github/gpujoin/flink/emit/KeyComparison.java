@@ -46,6 +46,11 @@ final class KeyComparison {
         candidate.bind(batch);
     }
 
+    /** Loads the keys of candidates, which all rows have, ahead of {@link #areEqual}. */
+    void load(int fromRow, int toRow) {
+        candidate.load(fromRow, toRow);
+    }
+
     /** Whether the row has a candidate. */
     boolean hasCandidate(int row) {
         return batch.isMatched(dimension, row);

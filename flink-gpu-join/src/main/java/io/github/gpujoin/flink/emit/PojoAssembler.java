@@ -19,6 +19,9 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     private final FieldReader[] readers;
     private final FieldWriter[] writers;
 
+    /** One reader for each dimension whose variable-width values are read. */
+    private final List<FieldReader> loading;
+
     PojoAssembler(JoinSpec spec, List<OutputField> fields, TypeInformation<T> type) {
         this(FieldReader::new, spec, fields, type);
     }
@@ -40,6 +43,7 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
             writers[i] =
                     factory.writer(target.getField(), FieldKind.of(target.getTypeInformation()));
         }
+        this.loading = FieldReader.loading(readers);
     }
 
     /**
@@ -80,6 +84,13 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     public void bind(ResultBatch batch) {
         for (FieldReader reader : readers) {
             reader.bind(batch);
+        }
+    }
+
+    @Override
+    public void load(int fromRow, int toRow) {
+        for (FieldReader reader : loading) {
+            reader.load(fromRow, toRow);
         }
     }
 

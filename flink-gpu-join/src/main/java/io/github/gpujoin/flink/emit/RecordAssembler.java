@@ -16,6 +16,11 @@ interface RecordAssembler<T> {
     void bind(ResultBatch batch);
 
     /**
+     * Loads values of some rows of the batch ahead of {@link #assemble}, see {@link FieldReader}.
+     */
+    default void load(int fromRow, int toRow) {}
+
+    /**
      * A new record.
      *
      * @param row in the batch

@@ -21,6 +21,11 @@ final class RecordEmitter<OUT> extends AbstractRowEmitter<OUT> {
     }
 
     @Override
+    void load(int fromRow, int toRow) {
+        assembler.load(fromRow, toRow);
+    }
+
+    @Override
     OUT record(int row, int probeRow) throws Exception {
         return assembler.assemble(row, probeRow);
     }

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
-import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.core.memory.DataOutputSerializer;
 import org.jspecify.annotations.Nullable;
 
 /** Encodes keys as integers and as canonical bytes. Not thread-safe. */
@@ -23,7 +20,7 @@ public final class KeyEncoder<K> {
     private final Reader reader;
     private final boolean nullsMatch;
     private final Object[] values;
-    private final DataOutputSerializer bytes = new DataOutputSerializer(64);
+    private final KeyBytes bytes = new KeyBytes();
     private int count;
 
     KeyEncoder(KeyLayout<K> layout) {
@@ -62,23 +59,29 @@ public final class KeyEncoder<K> {
      * @param key null if the record has none; the parts of a composite key are null then
      * @return null where the key matches nothing
      */
-    public @Nullable Number encode(@Nullable K key) throws IOException {
+    public @Nullable Number encode(@Nullable K key) {
         if (layout.form() == KeyLayout.Form.INTEGER) {
             return (Number) key;
         }
-        if (!read(key)) {
-            return null;
-        }
+        return read(key) ? encoded() : null;
+    }
+
+    /** The same for a key whose parts are read from a record. */
+    <T> @Nullable Number encode(RecordShape.Getter<T>[] from, T record) {
+        return read(from, record) ? encoded() : null;
+    }
+
+    private long encoded() {
         if (layout.form() == KeyLayout.Form.PACKED) {
             return packed();
         }
         writeValues();
-        return layout.hash().of(bytes.getSharedBuffer(), bytes.length());
+        return layout.hash().of(bytes.array(), bytes.length());
     }
 
-    /** The {@linkplain #canonical bytes} of the hashed key that was encoded last. */
-    byte[] canonicalOfEncoded() {
-        return bytes.getCopyOfBuffer();
+    /** Returns the {@linkplain #canonical bytes} of the hashed key that was encoded last. */
+    KeyBytes canonicalOfEncoded() {
+        return bytes;
     }
 
     /**
@@ -86,12 +89,17 @@ public final class KeyEncoder<K> {
      *
      * @return null where the key matches nothing
      */
-    public byte @Nullable [] canonical(K key) throws IOException {
-        if (!read(key)) {
-            return null;
-        }
+    public byte @Nullable [] canonical(K key) {
+        return read(key) ? canonical() : null;
+    }
+
+    <T> byte @Nullable [] canonical(RecordShape.Getter<T>[] from, T record) {
+        return read(from, record) ? canonical() : null;
+    }
+
+    private byte[] canonical() {
         writeValues();
-        return bytes.getCopyOfBuffer();
+        return bytes.copy();
     }
 
     /**
@@ -99,19 +107,34 @@ public final class KeyEncoder<K> {
      *
      * @param canonical null equals no key
      */
-    public boolean isCanonical(K key, byte[] canonical) throws IOException {
-        if (canonical == null || !read(key)) {
-            return false;
-        }
-        writeValues();
-        return Arrays.equals(
-                bytes.getSharedBuffer(), 0, bytes.length(), canonical, 0, canonical.length);
+    public boolean isCanonical(K key, byte @Nullable [] canonical) {
+        return canonical != null && read(key) && writes(canonical);
     }
 
-    /** Whether the key can match: false if it contains a null and nulls match nothing. */
+    <T> boolean isCanonical(RecordShape.Getter<T>[] from, T record, byte @Nullable [] canonical) {
+        return canonical != null && read(from, record) && writes(canonical);
+    }
+
+    private boolean writes(byte[] canonical) {
+        writeValues();
+        return bytes.equal(canonical);
+    }
+
     private boolean read(K key) {
         count = 0;
         reader.read(key);
+        return canMatch();
+    }
+
+    private <T> boolean read(RecordShape.Getter<T>[] from, T record) {
+        for (int i = 0; i < from.length; i++) {
+            values[i] = from[i].get(record);
+        }
+        return canMatch();
+    }
+
+    /** Whether the key can match: false if it contains a null and nulls match nothing. */
+    private boolean canMatch() {
         if (nullsMatch) {
             return true;
         }
@@ -138,7 +161,7 @@ public final class KeyEncoder<K> {
         return packed;
     }
 
-    private void writeValues() throws IOException {
+    private void writeValues() {
         bytes.clear();
         for (int i = 0; i < parts.length; i++) {
             bytes.writeBoolean(values[i] == null);

@@ -3,8 +3,10 @@
 package io.github.gpujoin.flink.record;
 
 import java.io.Serializable;
+import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
+import org.jspecify.annotations.Nullable;
 
 /** The key of whole records: where it is, and how it stands for an integer. */
 public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
@@ -33,29 +35,44 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         private final KeySelector<T, K> selector;
         private final KeyEncoder<K> encoder;
 
+        /** Getters of the key's parts; null if the selector must be called. */
+        private final RecordShape.Getter<T> @Nullable [] parts;
+
+        @SuppressWarnings("unchecked")
         private Reader(KeySelector<T, K> selector, KeyEncoder<K> encoder) {
             this.selector = selector;
             this.encoder = encoder;
+            List<RecordShape.Getter<T>> getters =
+                    selector instanceof ColumnsKey<?> key
+                            ? ((ColumnsKey<T>) key).partGetters()
+                            : null;
+            this.parts = getters == null ? null : getters.toArray(RecordShape.Getter[]::new);
         }
 
         /** See {@link KeyEncoder#encode}. */
         public Number integer(T record) throws Exception {
-            return encoder.encode(selector.getKey(record));
+            return parts == null
+                    ? encoder.encode(selector.getKey(record))
+                    : encoder.encode(parts, record);
         }
 
         /** See {@link KeyEncoder#canonicalOfEncoded}. */
-        byte[] canonicalOfEncoded() {
+        KeyBytes canonicalOfEncoded() {
             return encoder.canonicalOfEncoded();
         }
 
         /** See {@link KeyEncoder#canonical}. */
         public byte[] canonical(T record) throws Exception {
-            return encoder.canonical(selector.getKey(record));
+            return parts == null
+                    ? encoder.canonical(selector.getKey(record))
+                    : encoder.canonical(parts, record);
         }
 
         /** See {@link KeyEncoder#isCanonical}. */
         public boolean isCanonical(T record, byte[] canonical) throws Exception {
-            return encoder.isCanonical(selector.getKey(record), canonical);
+            return parts == null
+                    ? encoder.isCanonical(selector.getKey(record), canonical)
+                    : encoder.isCanonical(parts, record, canonical);
         }
     }
 }

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.bench;
+
+import io.github.gpujoin.benchmarks.join.Observations;
+import io.github.gpujoin.benchmarks.join.OutputFile;
+import io.github.gpujoin.benchmarks.records.RecordJobs;
+import io.github.gpujoin.benchmarks.records.RecordJobs.Cost;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Joins records as users have them, and reports the processor time of each fact. */
+@Command(
+        name = "records",
+        description = {
+            "Joins POJOs with a key of two texts, POJOs of 20 columns of which three are read, and"
+                    + " tables with a key of two texts.",
+            "cpu_ns is the processor time of the process for each fact, with Flink and the garbage"
+                    + " collector; own_cpu_ns is without that of a job of the same source and sink."
+                    + " Figures are medians of the rounds, which contenders take in turns."
+        },
+        mixinStandardHelpOptions = true,
+        showDefaultValues = true)
+final class RecordsCommand implements Callable<Integer> {
+
+    /** A job of a case. */
+    private interface Contender {
+        Cost run(RecordJobs jobs) throws Exception;
+    }
+
+    /** What is compared, and the job that it costs nothing to be. */
+    enum Case {
+        TEXT_KEY("flink-keyed"),
+        WIDE_ROWS("flink-keyed"),
+        SQL_TEXT_KEY("flink-sql");
+
+        private final String peer;
+
+        Case(String peer) {
+            this.peer = peer;
+        }
+    }
+
+    private static final String SOURCE = "source";
+
+    @Spec private CommandSpec spec;
+
+    @Option(names = "--cases", split = ",", description = "Of ${COMPLETION-CANDIDATES}.")
+    private List<Case> cases = Arrays.asList(Case.values());
+
+    @Option(names = "--only", split = ",", description = "Names of contenders; all by default.")
+    private List<String> only = new ArrayList<>();
+
+    @Option(names = "--customers", description = "Rows of the dimension.")
+    private int customers = 1_000_000;
+
+    @Option(names = "--facts", description = "Facts of a job.")
+    private long facts = 6_000_000;
+
+    @Option(names = "--threads", description = "Slots of the embedded cluster.")
+    private int threads = 2;
+
+    @Option(names = "--rounds", description = "Rounds of all contenders, after one that compiles.")
+    private int rounds = 3;
+
+    @Option(names = "--object-reuse", description = "Turns on Flink's object reuse.")
+    private boolean reusesObjects;
+
+    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
+    private @Nullable Path json;
+
+    @Override
+    public Integer call() throws Exception {
+        if (customers < 1 || facts < 1 || threads < 1 || rounds < 1) {
+            throw new ParameterException(
+                    spec.commandLine(),
+                    "Numbers must be positive: customers=%d, facts=%d, threads=%d, rounds=%d"
+                            .formatted(customers, facts, threads, rounds));
+        }
+        Observations observations =
+                new Observations(Bench.typed(spec), spec.commandLine().getOut());
+        boolean agree = true;
+        for (Case each : cases) {
+            agree &= measure(each, observations);
+        }
+        if (json != null) {
+            observations.write(json);
+        }
+        return agree ? 0 : 1;
+    }
+
+    private static Map<String, Contender> contenders(Case of) {
+        Map<String, Contender> contenders = new LinkedHashMap<>();
+        switch (of) {
+            case TEXT_KEY -> {
+                contenders.put(SOURCE, RecordJobs::textSource);
+                contenders.put("ours-replicated", RecordJobs::textReplicated);
+                contenders.put("ours-partitioned", RecordJobs::textPartitioned);
+                contenders.put(of.peer, RecordJobs::textKeyed);
+            }
+            case WIDE_ROWS -> {
+                contenders.put(SOURCE, RecordJobs::wideSource);
+                contenders.put("ours-replicated", RecordJobs::wideReplicated);
+                contenders.put("ours-partitioned", RecordJobs::widePartitioned);
+                contenders.put(of.peer, RecordJobs::wideKeyed);
+            }
+            case SQL_TEXT_KEY -> {
+                contenders.put("ours-builder", RecordJobs::sqlBuilder);
+                contenders.put(of.peer, RecordJobs::sqlRegular);
+            }
+        }
+        return contenders;
+    }
+
+    private boolean measure(Case each, Observations observations) throws Exception {
+        Map<String, Contender> contenders = contenders(each);
+        contenders.keySet().removeIf(name -> !only.isEmpty() && !only.contains(name));
+        RecordJobs jobs = new RecordJobs(customers, facts, threads, reusesObjects);
+        Map<String, List<Cost>> costs = new LinkedHashMap<>();
+        for (int round = 0; round <= rounds; round++) {
+            for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
+                Cost cost = contender.getValue().run(jobs);
+                if (round > 0) {
+                    costs.computeIfAbsent(contender.getKey(), name -> new ArrayList<>()).add(cost);
+                }
+            }
+        }
+        List<Cost> joined =
+                costs.entrySet().stream()
+                        .filter(entry -> !entry.getKey().equals(SOURCE))
+                        .flatMap(entry -> entry.getValue().stream())
+                        .toList();
+        boolean agree =
+                joined.stream().allMatch(cost -> cost.results() == facts)
+                        && joined.stream().mapToLong(Cost::checksum).distinct().count() <= 1;
+        double source = median(costs.getOrDefault(SOURCE, List.of()));
+        costs.forEach(
+                (name, all) ->
+                        observations.add(
+                                "records",
+                                "case",
+                                each.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'),
+                                "contender",
+                                name,
+                                "cpu_ns",
+                                median(all),
+                                "own_cpu_ns",
+                                median(all) - source,
+                                "gain",
+                                (median(costs.getOrDefault(each.peer, List.of())) - source)
+                                        / (median(all) - source),
+                                "answer",
+                                agree ? "right" : "wrong"));
+        return agree;
+    }
+
+    private static double median(List<Cost> costs) {
+        return costs.isEmpty()
+                ? 0
+                : costs.stream()
+                        .mapToDouble(Cost::cpuNsPerFact)
+                        .sorted()
+                        .toArray()[costs.size() / 2];
+    }
+}
