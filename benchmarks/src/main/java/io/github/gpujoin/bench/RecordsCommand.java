@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -39,7 +40,7 @@ final class RecordsCommand implements Callable<Integer> {
         Cost run(RecordJobs jobs) throws Exception;
     }
 
-    /** What is compared, and the job that it costs nothing to be. */
+    /** What is compared, and the contender that gains refer to. */
     enum Case {
         TEXT_KEY("flink-keyed"),
         WIDE_ROWS("flink-keyed"),
@@ -49,6 +50,10 @@ final class RecordsCommand implements Callable<Integer> {
 
         Case(String peer) {
             this.peer = peer;
+        }
+
+        private String label() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
     }
 
@@ -124,7 +129,27 @@ final class RecordsCommand implements Callable<Integer> {
     }
 
     private boolean measure(Case each, Observations observations) throws Exception {
-        Map<String, Contender> contenders = contenders(each);
+        Map<String, List<Cost>> costs = runs(contenders(each));
+        boolean agree = agree(costs);
+        double source = median(costs.getOrDefault(SOURCE, List.of()));
+        double peer = median(costs.getOrDefault(each.peer, List.of())) - source;
+        costs.forEach(
+                (name, all) -> {
+                    double own = median(all) - source;
+                    List<Object> values = new ArrayList<>();
+                    values.addAll(List.of("case", each.label(), "contender", name));
+                    values.addAll(List.of("cpu_ns", median(all)));
+                    if (!name.equals(SOURCE)) {
+                        values.addAll(List.of("own_cpu_ns", own));
+                        values.addAll(List.of("gain", peer / own));
+                        values.addAll(List.of("answer", agree ? "right" : "wrong"));
+                    }
+                    observations.add("records", values.toArray());
+                });
+        return agree;
+    }
+
+    private Map<String, List<Cost>> runs(Map<String, Contender> contenders) throws Exception {
         contenders.keySet().removeIf(name -> !only.isEmpty() && !only.contains(name));
         RecordJobs jobs = new RecordJobs(customers, facts, threads, reusesObjects);
         Map<String, List<Cost>> costs = new LinkedHashMap<>();
@@ -136,41 +161,22 @@ final class RecordsCommand implements Callable<Integer> {
                 }
             }
         }
+        return costs;
+    }
+
+    /** Whether all joins have one result a fact, and the same ones. */
+    private boolean agree(Map<String, List<Cost>> costs) {
         List<Cost> joined =
                 costs.entrySet().stream()
                         .filter(entry -> !entry.getKey().equals(SOURCE))
                         .flatMap(entry -> entry.getValue().stream())
                         .toList();
-        boolean agree =
-                joined.stream().allMatch(cost -> cost.results() == facts)
-                        && joined.stream().mapToLong(Cost::checksum).distinct().count() <= 1;
-        double source = median(costs.getOrDefault(SOURCE, List.of()));
-        costs.forEach(
-                (name, all) ->
-                        observations.add(
-                                "records",
-                                "case",
-                                each.name().toLowerCase(java.util.Locale.ROOT).replace('_', '-'),
-                                "contender",
-                                name,
-                                "cpu_ns",
-                                median(all),
-                                "own_cpu_ns",
-                                median(all) - source,
-                                "gain",
-                                (median(costs.getOrDefault(each.peer, List.of())) - source)
-                                        / (median(all) - source),
-                                "answer",
-                                agree ? "right" : "wrong"));
-        return agree;
+        return joined.stream().allMatch(cost -> cost.results() == facts)
+                && joined.stream().mapToLong(Cost::checksum).distinct().count() <= 1;
     }
 
     private static double median(List<Cost> costs) {
-        return costs.isEmpty()
-                ? 0
-                : costs.stream()
-                        .mapToDouble(Cost::cpuNsPerFact)
-                        .sorted()
-                        .toArray()[costs.size() / 2];
+        double[] sorted = costs.stream().mapToDouble(Cost::cpuNsPerFact).sorted().toArray();
+        return sorted.length == 0 ? 0 : sorted[sorted.length / 2];
     }
 }
