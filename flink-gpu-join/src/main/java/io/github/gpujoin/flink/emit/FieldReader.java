@@ -32,7 +32,7 @@ final class FieldReader {
     private final TypeSerializer<?> serializer;
     private final DataInputDeserializer input = new DataInputDeserializer();
     private final @Nullable TextCache texts;
-    private final @Nullable TextDictionary shortTexts;
+    private final @Nullable ShortTextCache shortTexts;
     private byte[] scratch = new byte[64];
 
     /** The field's own fixed-width fact column; null if it has none. */
@@ -66,7 +66,7 @@ final class FieldReader {
         boolean isText = !source.isFixed() && kind == FieldKind.STRING;
         boolean repeats = isText && source.location() == Location.PAYLOAD_VARIABLE_WIDTH;
         this.texts = repeats ? new TextCache() : null;
-        this.shortTexts = isText ? new TextDictionary() : null;
+        this.shortTexts = isText ? new ShortTextCache() : null;
     }
 
     /** A reader of rows that have a match in the field's dimension, as the caller knows. */
@@ -214,7 +214,7 @@ final class FieldReader {
             case LONG -> Memory.getLong(base, at);
             case FLOAT, DOUBLE -> restore(at, kind.columnType());
             case STRING ->
-                    length <= TextDictionary.MAX_BYTES
+                    length <= ShortTextCache.MAX_BYTES
                             ? shortTexts.text(base, at, length)
                             : new String(bytes(at, length), offset, length, StandardCharsets.UTF_8);
             case BYTES -> copy(at, length);
@@ -235,7 +235,7 @@ final class FieldReader {
     private @Nullable String payloadText(int row, int probeRow) throws IOException {
         long at = locate(row, probeRow);
         int length = Memory.getInt(at);
-        if (length <= TextDictionary.MAX_BYTES) {
+        if (length <= ShortTextCache.MAX_BYTES) {
             return length < 0 ? null : shortTexts.text(null, at + 4, length);
         }
         long address = Memory.getLong(start + 8L * row);

@@ -3,7 +3,6 @@
 package io.github.gpujoin.flink.record;
 
 import io.github.gpujoin.core.region.Memory;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
@@ -54,32 +53,37 @@ final class KeyBytes {
         Memory.copy(bytes, Memory.BYTES, array, at, bytes.length);
     }
 
-    /**
-     * Writes a text by its UTF-16 code units: their number and one byte each if all are below 256,
-     * else the complement of the number and two bytes each.
-     */
+    /** Writes the number of a text's UTF-16 code units, and then these, two bytes each. */
     void writeText(String text) {
         byte[] latin1 = Memory.latin1(text);
         if (latin1 != null) {
             writeLatin1(latin1, Memory.BYTES, latin1.length);
-        } else if (text.chars().allMatch(unit -> unit < 256)) {
-            // Only of a JVM that does not store Strings so.
-            latin1 = text.getBytes(StandardCharsets.ISO_8859_1);
-            writeLatin1(latin1, Memory.BYTES, latin1.length);
-        } else {
-            writeInt(~text.length());
-            long at = grow(Character.BYTES * (long) text.length());
-            for (int i = 0; i < text.length(); i++) {
-                Memory.putShort(array, at + 2L * i, (short) text.charAt(i));
-            }
+            return;
+        }
+        writeInt(text.length());
+        long at = grow(Character.BYTES * (long) text.length());
+        for (int i = 0; i < text.length(); i++) {
+            Memory.putShort(array, at + 2L * i, Short.reverseBytes((short) text.charAt(i)));
         }
     }
 
-    /** Writes a text of Latin-1 as {@link #writeText} does. */
+    /** Writes a text of Latin-1, one byte a char, as {@link #writeText} does. */
     void writeLatin1(byte[] base, long offset, int count) {
         writeInt(count);
-        long at = grow(count);
-        Memory.copy(base, offset, array, at, count);
+        long at = grow(Character.BYTES * (long) count);
+        byte[] to = array;
+        int i = 0;
+        for (; i + Integer.BYTES <= count; i += Integer.BYTES) {
+            // Four chars at a time: their bytes are moved apart, each behind a zero.
+            long chars = Memory.getInt(base, offset + i) & 0xFFFFFFFFL;
+            chars = (chars | chars << 16) & 0x0000FFFF0000FFFFL;
+            chars = (chars | chars << 8) & 0x00FF00FF00FF00FFL;
+            Memory.putLong(to, at + 2L * i, chars << 8);
+        }
+        for (; i < count; i++) {
+            short unit = (short) (Memory.getByte(base, offset + i) << 8);
+            Memory.putShort(to, at + 2L * i, unit);
+        }
     }
 
     /** Returns where the next bytes are written, and counts them. */

@@ -105,11 +105,8 @@ enum KeyPart {
             writeBytes(((BigInteger) value).toByteArray(), out);
         }
     },
-    /**
-     * By UTF-16 code unit, so that invalid UTF-16 is also distinguished; in one byte a unit if all
-     * are below 256.
-     */
-    TEXT {
+    /** By UTF-16 code unit, so that invalid UTF-16 is also distinguished. */
+    STRING {
         @Override
         void write(Object value, KeyBytes out) {
             if (value instanceof String text) {
@@ -146,7 +143,7 @@ enum KeyPart {
                     Map.entry(Timestamp.class, SQL_TIMESTAMP),
                     Map.entry(BigDecimal.class, DECIMAL),
                     Map.entry(BigInteger.class, BIG_INTEGER),
-                    Map.entry(String.class, TEXT),
+                    Map.entry(String.class, STRING),
                     Map.entry(byte[].class, BYTES));
 
     /** {@link #width} of parts with more than 64 bits or of variable length. */

@@ -128,16 +128,16 @@ class RestoredColumnsITCase extends RestoredJobs {
     void shouldRefuseAnotherEqualityOfNulls() throws Exception {
         String savepoint = stop("hashmap", texts(PairJoin.Keyed::nullSafe));
         assertThatThrownBy(() -> restore(savepoint, "hashmap", texts(join -> {})))
-                .hasStackTraceContaining("$key[TEXT] null-safe = $key[TEXT] null-safe (INNER)")
-                .hasStackTraceContaining("and now is on $key[TEXT] = $key[TEXT] (INNER)");
+                .hasStackTraceContaining("$key[STRING] null-safe = $key[STRING] null-safe (INNER)")
+                .hasStackTraceContaining("and now is on $key[STRING] = $key[STRING] (INNER)");
     }
 
     @Test
     void shouldRefuseAnotherKindOfJoinOfHashedKeys() throws Exception {
         String savepoint = stop("hashmap", texts(join -> {}));
         assertThatThrownBy(() -> restore(savepoint, "hashmap", texts(PairJoin.Keyed::semi)))
-                .hasStackTraceContaining("$key[TEXT] = $key[TEXT] (INNER)")
-                .hasStackTraceContaining("$key[TEXT] = $key[TEXT] (SEMI)");
+                .hasStackTraceContaining("$key[STRING] = $key[STRING] (INNER)")
+                .hasStackTraceContaining("$key[STRING] = $key[STRING] (SEMI)");
     }
 
     private static Job texts(Consumer<PairJoin.Keyed<Row, Row>> more) {

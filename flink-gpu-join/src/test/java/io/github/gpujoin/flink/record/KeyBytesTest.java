@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.table.data.StringData;
@@ -95,6 +96,19 @@ class KeyBytesTest {
 
             assertThat(ofRowText(inRow)).isEqualTo(ofText(decoded));
             assertThat(ofRowText(StringData.fromString(text))).isEqualTo(ofText(text));
+        }
+    }
+
+    /** Savepoints hold these bytes and their hashes. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldWriteTextsAsEarlierVersionsDid(long seed) throws Exception {
+        for (String text : texts(seed, 300)) {
+            DataOutputSerializer earlier = new DataOutputSerializer(64);
+            earlier.writeInt(text.length());
+            earlier.writeChars(text);
+
+            assertThat(ofText(text)).isEqualTo(earlier.getCopyOfBuffer());
         }
     }
 

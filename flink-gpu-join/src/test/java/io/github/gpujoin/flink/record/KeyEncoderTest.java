@@ -218,7 +218,7 @@ class KeyEncoderTest {
             case SHORT -> (short) small;
             case BYTE -> (byte) small;
             case BOOLEAN -> small > 0;
-            case TEXT -> "aa".substring(small + 1);
+            case STRING -> "aa".substring(small + 1);
             default -> throw new IllegalArgumentException("type=" + type);
         };
     }

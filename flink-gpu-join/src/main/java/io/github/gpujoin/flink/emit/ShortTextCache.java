@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * they are. Direct-mapped, of fixed size. An entry holds a text's bytes as four words, so that a
  * lookup compares words and reads no String. Not thread-safe.
  */
-final class TextDictionary {
+final class ShortTextCache {
 
     /** Longest cached text in bytes of UTF-8. */
     static final int MAX_BYTES = 4 * Long.BYTES;
@@ -28,7 +28,7 @@ final class TextDictionary {
     private final String[] texts = new String[ENTRIES];
     private final byte[] scratch = new byte[MAX_BYTES];
 
-    TextDictionary() {
+    ShortTextCache() {
         Arrays.fill(lengths, -1);
     }
 

@@ -11,9 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class TextDictionaryTest {
+class ShortTextCacheTest {
 
-    private final TextDictionary texts = new TextDictionary();
+    private final ShortTextCache texts = new ShortTextCache();
 
     private String read(byte[] utf8, int from, int length) {
         return texts.text(utf8, Memory.BYTES + from, length);
@@ -24,7 +24,7 @@ class TextDictionaryTest {
     void shouldDecodeEveryTextAsAStringDoes(long seed) {
         Random random = new Random(seed);
         for (int i = 0; i < 200_000; i++) {
-            byte[] bytes = new byte[random.nextInt(TextDictionary.MAX_BYTES + 1) + 2];
+            byte[] bytes = new byte[random.nextInt(ShortTextCache.MAX_BYTES + 1) + 2];
             int letters = 1 + random.nextInt(3);
             for (int b = 0; b < bytes.length; b++) {
                 bytes[b] = (byte) ((random.nextInt(16) == 0 ? 0 : 'a') + random.nextInt(letters));
@@ -52,7 +52,7 @@ class TextDictionaryTest {
     void shouldTellTextsOfTheSameWordsApartByTheirLength() {
         byte[] letters = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa".getBytes(StandardCharsets.UTF_8);
         for (int round = 0; round < 2; round++) {
-            for (int length = 0; length <= TextDictionary.MAX_BYTES; length++) {
+            for (int length = 0; length <= ShortTextCache.MAX_BYTES; length++) {
                 assertThat(read(letters, 0, length)).hasSize(length);
             }
         }
