@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.records;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -11,13 +9,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Processor time of the process between two numbers of results of a job, so that neither its start
- * nor its end count. Thread-safe. Found by number in the process, as a job cannot carry it.
+ * Processor time of the process ({@link CpuClock}) between two numbers of results of a job, so that
+ * neither its start nor its end counts. Thread-safe. Found by number in the process, since a job
+ * cannot carry it.
  */
 final class CpuWindow implements AutoCloseable {
 
-    private static final OperatingSystemMXBean OS =
-            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final Map<Integer, CpuWindow> OPEN = new ConcurrentHashMap<>();
     private static final AtomicInteger NEXT_ID = new AtomicInteger();
 
@@ -64,11 +61,11 @@ final class CpuWindow implements AutoCloseable {
         long after = rows.addAndGet(results);
         long before = after - results;
         if (before < fromRows && after >= fromRows) {
-            fromNs = OS.getProcessCpuTime();
+            fromNs = CpuClock.nowNs();
             measuredRows = -after;
         }
         if (before < toRows && after >= toRows) {
-            toNs = OS.getProcessCpuTime();
+            toNs = CpuClock.nowNs();
             measuredRows += after;
         }
     }

@@ -122,19 +122,15 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
         for (KeyComparison side : keys) {
             side.load(fromRow, toRow);
         }
-        long probeRows = batch.probeRowAddress();
         int begin = fromRow;
-        for (int row = fromRow; row < toRow; row++) {
-            int probeRow = Memory.getInt(probeRows + 4L * row);
+        while (begin < toRow) {
+            int end = toRow;
             for (KeyComparison side : keys) {
-                if (!side.areEqual(row, probeRow)) {
-                    emitRows(batch, begin, row);
-                    begin = row + 1;
-                    break;
-                }
+                end = side.firstUnequal(begin, end);
             }
+            emitRows(batch, begin, end);
+            begin = end + 1;
         }
-        emitRows(batch, begin, toRow);
     }
 
     private void emitByFact(ResultBatch batch, int fromRow, int toRow) throws Exception {

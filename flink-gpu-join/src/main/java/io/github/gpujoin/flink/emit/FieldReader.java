@@ -123,6 +123,11 @@ final class FieldReader {
         return kind;
     }
 
+    /** Whether values are in a fixed column of the facts. */
+    boolean isOfFacts() {
+        return source.location() == Location.FACT_FIXED;
+    }
+
     /** Whether values are the kind's own bits, all there, to be copied as they are. */
     boolean isRaw() {
         return source.isFixed() && source.type() == kind.columnType() && !source.mayBeAbsent();

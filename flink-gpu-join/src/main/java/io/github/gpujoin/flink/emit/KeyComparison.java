@@ -70,6 +70,21 @@ final class KeyComparison {
                         Math.max(0, length));
     }
 
+    /**
+     * Returns the first of some rows, all of which have a candidate, whose keys are not equal.
+     *
+     * @return {@code toRow} if all are equal
+     */
+    int firstUnequal(int fromRow, int toRow) {
+        long probeRows = batch.probeRowAddress();
+        for (int row = fromRow; row < toRow; row++) {
+            if (!areEqual(row, Memory.getInt(probeRows + 4L * row))) {
+                return row;
+            }
+        }
+        return toRow;
+    }
+
     /** Number of the candidate, which it alone has. */
     long candidateRow(int row) {
         return batch.getLong(dimension, rowPayload, row);

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordKind;
 import java.util.List;
@@ -91,6 +92,30 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     public void load(int fromRow, int toRow) {
         for (FieldReader reader : loading) {
             reader.load(fromRow, toRow);
+        }
+    }
+
+    /** Field by field, so that all values of a field are read and set in one loop. */
+    @Override
+    public void assemble(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        load(fromRow, toRow);
+        for (int i = 0; i < into.length; i++) {
+            into[i] = factory.begin();
+        }
+        for (int field = 0; field < readers.length; field++) {
+            FieldReader reader = readers[field];
+            FieldWriter writer = writers[field];
+            if (writer.copiesBits() && reader.isRaw()) {
+                writer.copyBits(into, reader, fromRow, probeRows);
+                continue;
+            }
+            for (int i = 0; i < into.length; i++) {
+                int row = fromRow + i;
+                writer.set(into[i], reader.value(row, Memory.getInt(probeRows + 4L * row)));
+            }
+        }
+        for (int i = 0; i < into.length; i++) {
+            into[i] = factory.finish(into[i]);
         }
     }
 

@@ -21,12 +21,7 @@ final class RecordEmitter<OUT> extends AbstractRowEmitter<OUT> {
     }
 
     @Override
-    void load(int fromRow, int toRow) {
-        assembler.load(fromRow, toRow);
-    }
-
-    @Override
-    OUT record(int row, int probeRow) throws Exception {
-        return assembler.assemble(row, probeRow);
+    void records(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        assembler.assemble(fromRow, toRow, probeRows, into);
     }
 }

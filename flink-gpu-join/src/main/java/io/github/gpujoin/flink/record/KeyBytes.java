@@ -53,6 +53,18 @@ final class KeyBytes {
         Memory.copy(bytes, Memory.BYTES, array, at, bytes.length);
     }
 
+    /**
+     * Appends the bytes of another key.
+     *
+     * @return their number
+     */
+    int append(KeyBytes other) {
+        int count = other.length;
+        long at = grow(count);
+        Memory.copy(other.array, Memory.BYTES, array, at, count);
+        return count;
+    }
+
     /** Writes the number of a text's UTF-16 code units, and then these, two bytes each. */
     void writeText(String text) {
         byte[] latin1 = Memory.latin1(text);

@@ -20,13 +20,24 @@ public final class KeyEncoder<K> {
     private final Reader reader;
     private final boolean nullsMatch;
     private final Object[] values;
+
+    /** Getters of the elements of {@link #values}. */
+    private final RecordShape.Getter<Object[]>[] ofValues;
+
     private final KeyBytes bytes = new KeyBytes();
     private int count;
+    private long integer;
 
+    @SuppressWarnings({"unchecked", "rawtypes"})
     KeyEncoder(KeyLayout<K> layout) {
         this.layout = layout;
         this.parts = layout.parts().toArray(KeyPart[]::new);
         this.values = new Object[parts.length];
+        this.ofValues = new RecordShape.Getter[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            int part = i;
+            ofValues[i] = all -> all[part];
+        }
         this.nullsMatch = layout.nulls() == KeyLayout.Nulls.MATCH_NULLS;
         this.reader = reader(layout.type());
     }
@@ -53,6 +64,12 @@ public final class KeyEncoder<K> {
         };
     }
 
+    private Object[] values(K key) {
+        count = 0;
+        reader.read(key);
+        return values;
+    }
+
     /**
      * Returns the integer of the key.
      *
@@ -63,20 +80,29 @@ public final class KeyEncoder<K> {
         if (layout.form() == KeyLayout.Form.INTEGER) {
             return (Number) key;
         }
-        return read(key) ? encoded() : null;
+        return read(ofValues, values(key)) ? (Number) integer : null;
     }
 
-    /** The same for a key whose parts are read from a record. */
-    <T> @Nullable Number encode(RecordShape.Getter<T>[] from, T record) {
-        return read(from, record) ? encoded() : null;
-    }
-
-    private long encoded() {
-        if (layout.form() == KeyLayout.Form.PACKED) {
-            return packed();
+    /**
+     * Encodes a key whose parts are read from a record: no object for the key is needed, and none
+     * is kept.
+     *
+     * @return whether the key can match, so that it has an {@link #integer}
+     */
+    <T> boolean read(RecordShape.Getter<T>[] from, T record) {
+        if (layout.form() != KeyLayout.Form.HASHED) {
+            return pack(from, record);
         }
-        writeValues();
-        return layout.hash().of(bytes.array(), bytes.length());
+        boolean canMatch = write(from, record);
+        if (canMatch) {
+            integer = layout.hash().of(bytes.array(), bytes.length());
+        }
+        return canMatch;
+    }
+
+    /** Returns the integer of the key that was {@link #read} last. */
+    long integer() {
+        return integer;
     }
 
     /** Returns the {@linkplain #canonical bytes} of the hashed key that was encoded last. */
@@ -90,16 +116,11 @@ public final class KeyEncoder<K> {
      * @return null where the key matches nothing
      */
     public byte @Nullable [] canonical(K key) {
-        return read(key) ? canonical() : null;
+        return canonical(ofValues, values(key));
     }
 
     <T> byte @Nullable [] canonical(RecordShape.Getter<T>[] from, T record) {
-        return read(from, record) ? canonical() : null;
-    }
-
-    private byte[] canonical() {
-        writeValues();
-        return bytes.copy();
+        return write(from, record) ? bytes.copy() : null;
     }
 
     /**
@@ -108,66 +129,49 @@ public final class KeyEncoder<K> {
      * @param canonical null equals no key
      */
     public boolean isCanonical(K key, byte @Nullable [] canonical) {
-        return canonical != null && read(key) && writes(canonical);
+        return isCanonical(ofValues, values(key), canonical);
     }
 
     <T> boolean isCanonical(RecordShape.Getter<T>[] from, T record, byte @Nullable [] canonical) {
-        return canonical != null && read(from, record) && writes(canonical);
-    }
-
-    private boolean writes(byte[] canonical) {
-        writeValues();
-        return bytes.equal(canonical);
-    }
-
-    private boolean read(K key) {
-        count = 0;
-        reader.read(key);
-        return canMatch();
-    }
-
-    private <T> boolean read(RecordShape.Getter<T>[] from, T record) {
-        for (int i = 0; i < from.length; i++) {
-            values[i] = from[i].get(record);
-        }
-        return canMatch();
+        return canonical != null && write(from, record) && bytes.equal(canonical);
     }
 
     /** Whether the key can match: false if it contains a null and nulls match nothing. */
-    private boolean canMatch() {
-        if (nullsMatch) {
-            return true;
-        }
-        for (Object value : values) {
-            if (value == null) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private long packed() {
+    private <T> boolean pack(RecordShape.Getter<T>[] from, T record) {
         long packed = 0;
         for (int i = 0; i < parts.length; i++) {
+            Object value = from[i].get(record);
+            if (value == null && !nullsMatch) {
+                return false;
+            }
             int width = parts[i].width();
             long mask = width == Long.SIZE ? -1L : (1L << width) - 1;
             // A shift by 64 does not shift, which is correct for a single part of 64 bits.
             packed <<= width;
-            packed |= values[i] == null ? 0 : parts[i].bits(values[i]) & mask;
+            packed |= value == null ? 0 : parts[i].bits(value) & mask;
             if (nullsMatch) {
-                packed = packed << 1 | (values[i] == null ? 1 : 0);
+                packed = packed << 1 | (value == null ? 1 : 0);
             }
         }
-        return packed;
+        integer = packed;
+        return true;
     }
 
-    private void writeValues() {
+    /** Whether the key can match: false if it contains a null and nulls match nothing. */
+    private <T> boolean write(RecordShape.Getter<T>[] from, T record) {
         bytes.clear();
         for (int i = 0; i < parts.length; i++) {
-            bytes.writeBoolean(values[i] == null);
-            if (values[i] != null) {
-                parts[i].write(values[i], bytes);
+            Object value = from[i].get(record);
+            if (value == null && !nullsMatch) {
+                return false;
+            }
+            bytes.writeBoolean(value == null);
+            if (value instanceof String text) {
+                bytes.writeText(text); // without a call of a part's own method
+            } else if (value != null) {
+                parts[i].write(value, bytes);
             }
         }
+        return true;
     }
 }

@@ -38,6 +38,8 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         /** Getters of the key's parts; null if the selector must be called. */
         private final RecordShape.Getter<T> @Nullable [] parts;
 
+        private long integer;
+
         @SuppressWarnings("unchecked")
         private Reader(KeySelector<T, K> selector, KeyEncoder<K> encoder) {
             this.selector = selector;
@@ -49,11 +51,33 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
             this.parts = getters == null ? null : getters.toArray(RecordShape.Getter[]::new);
         }
 
-        /** See {@link KeyEncoder#encode}. */
-        public Number integer(T record) throws Exception {
-            return parts == null
-                    ? encoder.encode(selector.getKey(record))
-                    : encoder.encode(parts, record);
+        /** Returns the integer of a record's key, or null if it matches nothing. */
+        public @Nullable Number integer(T record) throws Exception {
+            if (parts == null) {
+                return encoder.encode(selector.getKey(record));
+            }
+            return encoder.read(parts, record) ? (Number) encoder.integer() : null;
+        }
+
+        /**
+         * Reads the key of a record.
+         *
+         * @return whether the key can match, so that it has an {@link #integer()}
+         */
+        boolean read(T record) throws Exception {
+            if (parts != null) {
+                boolean canMatch = encoder.read(parts, record);
+                integer = encoder.integer();
+                return canMatch;
+            }
+            Number selected = encoder.encode(selector.getKey(record));
+            integer = selected == null ? 0 : selected.longValue();
+            return selected != null;
+        }
+
+        /** Returns the integer of the key that was {@link #read} last. */
+        long integer() {
+            return integer;
         }
 
         /** See {@link KeyEncoder#canonicalOfEncoded}. */
