@@ -118,7 +118,14 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
         }
     }
 
+    /** Block by block, so that what a block loads is still in a core's cache when it is emitted. */
     private void emitInner(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        for (int begin = fromRow; begin < toRow; begin += AbstractRowEmitter.BLOCK_ROWS) {
+            emitBlock(batch, begin, Math.min(toRow, begin + AbstractRowEmitter.BLOCK_ROWS));
+        }
+    }
+
+    private void emitBlock(ResultBatch batch, int fromRow, int toRow) throws Exception {
         for (KeyComparison side : keys) {
             side.load(fromRow, toRow);
         }

@@ -23,6 +23,9 @@ final class RecordBatch<T> {
     /** Rows of a batch: few enough that the records are still in a core's cache. */
     private static final int MAX_ROWS = 512;
 
+    /** Rows of a batch with texts, keys or other objects, which are larger. */
+    private static final int MAX_OBJECT_ROWS = 128;
+
     /** As many rows for each group pay for the steps that are taken group by group. */
     private static final int ROWS_PER_GROUP = 32;
 
@@ -100,7 +103,8 @@ final class RecordBatch<T> {
 
     /** Chunks of few rows are not kept back longer than they take to fill. */
     private static int capacityRows(ChunkSchema schema, PackSpec packing, int groups) {
-        int wanted = Math.max(MAX_ROWS, ROWS_PER_GROUP * groups);
+        int rows = schema.hasVariableWidth() ? MAX_OBJECT_ROWS : MAX_ROWS;
+        int wanted = Math.max(rows, ROWS_PER_GROUP * groups);
         int most = Math.max(1, packing.chunkBytes() / Math.max(1, schema.fixedRowBytes()));
         return Math.min(most, Math.min(wanted, MAX_PARTITIONED_ROWS));
     }

@@ -27,7 +27,7 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
 
     /** For one thread. */
     public Reader<T, K> reader() {
-        return new Reader<>(selector, layout.encoder());
+        return new Reader<>(selector, layout);
     }
 
     /** Reads the keys of records. Not thread-safe. */
@@ -38,17 +38,21 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
         /** Getters of the key's parts; null if the selector must be called. */
         private final RecordShape.Getter<T> @Nullable [] parts;
 
+        private final boolean hasOnlyTexts;
         private long integer;
 
         @SuppressWarnings("unchecked")
-        private Reader(KeySelector<T, K> selector, KeyEncoder<K> encoder) {
+        private Reader(KeySelector<T, K> selector, KeyLayout<K> layout) {
             this.selector = selector;
-            this.encoder = encoder;
+            this.encoder = layout.encoder();
             List<RecordShape.Getter<T>> getters =
                     selector instanceof ColumnsKey<?> key
                             ? ((ColumnsKey<T>) key).partGetters()
                             : null;
             this.parts = getters == null ? null : getters.toArray(RecordShape.Getter[]::new);
+            this.hasOnlyTexts =
+                    parts != null
+                            && layout.parts().stream().allMatch(part -> part == KeyPart.STRING);
         }
 
         /** Returns the integer of a record's key, or null if it matches nothing. */
@@ -90,6 +94,23 @@ public record SelectedKey<T, K>(KeySelector<T, K> selector, KeyLayout<K> layout)
             return parts == null
                     ? encoder.canonical(selector.getKey(record))
                     : encoder.canonical(parts, record);
+        }
+
+        /**
+         * Whether both keys consist of texts, and these are equal as they are in the records, so
+         * that the keys need not be encoded.
+         */
+        public <B> boolean hasEqualTexts(T record, Reader<B, ?> other, B otherRecord) {
+            if (!hasOnlyTexts || !other.hasOnlyTexts) {
+                return false;
+            }
+            for (int i = 0; i < parts.length; i++) {
+                Object text = parts[i].get(record);
+                if (text == null || !text.equals(other.parts[i].get(otherRecord))) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         /** See {@link KeyEncoder#isCanonical}. */
