@@ -3,8 +3,6 @@
 package io.github.gpujoin.benchmarks.records;
 
 import java.io.Serializable;
-import java.util.function.ToDoubleFunction;
-import java.util.function.ToLongFunction;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -13,60 +11,53 @@ import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.streaming.api.functions.co.KeyedCoProcessFunction;
 import org.apache.flink.util.Collector;
 
-/** The join that Flink's users write by hand, with early facts kept until their row arrives. */
-final class KeyedJoin<K, F> extends KeyedCoProcessFunction<K, Customer, F, PricedOrder> {
+/**
+ * Joins two keyed streams as users of Flink write it: the dimension's row is in state, and facts
+ * that come before it wait there.
+ */
+final class KeyedJoin<K, D, F, R> extends KeyedCoProcessFunction<K, D, F, R> {
 
     private static final long serialVersionUID = 1L;
 
-    /** Reads the number of a fact. */
-    interface Id<F> extends ToLongFunction<F>, Serializable {}
+    /** Makes a result. */
+    interface Combination<F, D, R> extends Serializable {
+        R of(F fact, D row);
+    }
 
-    /** Reads the amount of a fact. */
-    interface Amount<F> extends ToDoubleFunction<F>, Serializable {}
-
-    private final Class<F> type;
-    private final Id<F> id;
-    private final Amount<F> amount;
-    private transient ValueState<Customer> customer;
+    private final Class<D> dimension;
+    private final Class<F> facts;
+    private final Combination<F, D, R> combination;
+    private transient ValueState<D> row;
     private transient ListState<F> early;
 
-    KeyedJoin(Class<F> type, Id<F> id, Amount<F> amount) {
-        this.type = type;
-        this.id = id;
-        this.amount = amount;
+    KeyedJoin(Class<D> dimension, Class<F> facts, Combination<F, D, R> combination) {
+        this.dimension = dimension;
+        this.facts = facts;
+        this.combination = combination;
     }
 
     @Override
     public void open(OpenContext context) {
-        customer =
-                getRuntimeContext()
-                        .getState(new ValueStateDescriptor<>("customer", Customer.class));
-        early = getRuntimeContext().getListState(new ListStateDescriptor<>("early", type));
+        row = getRuntimeContext().getState(new ValueStateDescriptor<>("row", dimension));
+        early = getRuntimeContext().getListState(new ListStateDescriptor<>("early", facts));
     }
 
     @Override
-    public void processElement1(Customer row, Context context, Collector<PricedOrder> out)
-            throws Exception {
-        customer.update(row);
+    public void processElement1(D arrived, Context context, Collector<R> out) throws Exception {
+        row.update(arrived);
         for (F fact : early.get()) {
-            out.collect(priced(fact, row));
+            out.collect(combination.of(fact, arrived));
         }
         early.clear();
     }
 
     @Override
-    public void processElement2(F fact, Context context, Collector<PricedOrder> out)
-            throws Exception {
-        Customer row = customer.value();
-        if (row == null) {
+    public void processElement2(F fact, Context context, Collector<R> out) throws Exception {
+        D present = row.value();
+        if (present == null) {
             early.add(fact);
         } else {
-            out.collect(priced(fact, row));
+            out.collect(combination.of(fact, present));
         }
-    }
-
-    private PricedOrder priced(F fact, Customer row) {
-        return new PricedOrder(
-                id.applyAsLong(fact), amount.applyAsDouble(fact), row.segment, row.discount);
     }
 }

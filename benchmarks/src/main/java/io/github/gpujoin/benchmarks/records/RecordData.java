@@ -39,6 +39,14 @@ final class RecordData {
         return new WideOrder(number, customerOf(number, customers));
     }
 
+    static Rate rate(long number) {
+        return new Rate(number, number % 50);
+    }
+
+    static Sale sale(long number, int customers) {
+        return new Sale(customerOf(number, customers), number);
+    }
+
     /** Number of the customer of an order, spread over all. */
     private static long customerOf(long order, int customers) {
         return KeyHash.slot(KeyHash.hash(order), customers);

@@ -43,6 +43,20 @@ public final class RecordJobs {
         this.reusesObjects = reusesObjects;
     }
 
+    /**
+     * Facts with a text key, of each of which a function makes a result without a join: what the
+     * results and their sink cost.
+     */
+    public Cost textMapped() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        orders(env, window)
+                                .map(o -> new PricedOrder(o.id, o.amount, "AUTOMOBILE", 1))
+                                .returns(PricedOrder.class)
+                                .sinkTo(priced(window)));
+    }
+
     /** Facts with a text key into a sink. */
     public Cost textSource() throws Exception {
         return run(
@@ -68,8 +82,15 @@ public final class RecordJobs {
                                 .keyBy(new CustomerKey())
                                 .connect(orders(env, window).keyBy(new OrderKey()))
                                 .process(
-                                        new KeyedJoin<Tuple2<String, String>, Order>(
-                                                Order.class, o -> o.id, o -> o.amount))
+                                        new KeyedJoin<
+                                                Tuple2<String, String>,
+                                                Customer,
+                                                Order,
+                                                PricedOrder>(
+                                                Customer.class,
+                                                Order.class,
+                                                (o, c) -> priced(o.id, o.amount, c)),
+                                        TypeInformation.of(PricedOrder.class))
                                 .sinkTo(priced(window)));
     }
 
@@ -99,9 +120,45 @@ public final class RecordJobs {
                                 .keyBy(row -> row.number)
                                 .connect(wideOrders(env, window).keyBy(order -> order.customer))
                                 .process(
-                                        new KeyedJoin<Long, WideOrder>(
-                                                WideOrder.class, o -> o.id, o -> o.amount))
+                                        new KeyedJoin<Long, Customer, WideOrder, PricedOrder>(
+                                                Customer.class,
+                                                WideOrder.class,
+                                                (o, c) -> priced(o.id, o.amount, c)),
+                                        TypeInformation.of(PricedOrder.class))
                                 .sinkTo(priced(window)));
+    }
+
+    /** Facts of 16 bytes into a sink. */
+    public Cost integerSource() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        sales(env, window).sinkTo(new WindowSink<>(window, sale -> sale.id)));
+    }
+
+    public Cost integerReplicated() throws Exception {
+        return run(true, (env, window) -> integerStar(env, window, Dimension::replicated));
+    }
+
+    public Cost integerPartitioned() throws Exception {
+        return run(true, (env, window) -> integerStar(env, window, Dimension::partitioned));
+    }
+
+    /** Two keyed streams of 16-byte rows, connected. */
+    public Cost integerKeyed() throws Exception {
+        return run(
+                true,
+                (env, window) ->
+                        rates(env, window)
+                                .keyBy(row -> row.number)
+                                .connect(sales(env, window).keyBy(sale -> sale.customer))
+                                .process(
+                                        new KeyedJoin<Long, Rate, Sale, RatedSale>(
+                                                Rate.class,
+                                                Sale.class,
+                                                (s, r) -> new RatedSale(s.id, r.percent)),
+                                        TypeInformation.of(RatedSale.class))
+                                .sinkTo(rated(window)));
     }
 
     /** The builder of tables. */
@@ -181,6 +238,30 @@ public final class RecordJobs {
                 .sinkTo(priced(window));
     }
 
+    private void integerStar(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Consumer<Dimension<Rate>> distribution) {
+        StarJoin.of(sales(env, window))
+                .select("id")
+                .dimension(
+                        rates(env, window),
+                        d -> {
+                            d.on("customer", "number").select("percent");
+                            distribution.accept(d);
+                        })
+                .toPojos(RatedSale.class)
+                .sinkTo(rated(window));
+    }
+
+    private static PricedOrder priced(long id, double amount, Customer customer) {
+        return new PricedOrder(id, amount, customer.segment, customer.discount);
+    }
+
+    private static WindowSink<RatedSale> rated(CpuWindow window) {
+        return new WindowSink<>(window, row -> row.id + row.percent);
+    }
+
     private StreamTableEnvironment tables(StreamExecutionEnvironment env, CpuWindow window) {
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
         tables.createTemporaryView("customers", customers(env, window));
@@ -231,16 +312,31 @@ public final class RecordJobs {
         return source(env, type, gated, facts);
     }
 
+    private DataStream<Sale> sales(StreamExecutionEnvironment env, CpuWindow window) {
+        int all = customers;
+        return facts(env, window, Sale.class, number -> RecordData.sale(number, all));
+    }
+
     private DataStream<Customer> customers(StreamExecutionEnvironment env, CpuWindow window) {
+        return rows(env, window, Customer.class, RecordData::customer);
+    }
+
+    private DataStream<Rate> rates(StreamExecutionEnvironment env, CpuWindow window) {
+        return rows(env, window, Rate.class, RecordData::rate);
+    }
+
+    private <T> DataStream<T> rows(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Class<T> type,
+            GeneratorFunction<Long, T> row) {
         int id = window.id();
-        return source(
-                env,
-                Customer.class,
+        GeneratorFunction<Long, T> counted =
                 number -> {
                     CpuWindow.of(id).buildRowSent();
-                    return RecordData.customer(number);
-                },
-                customers);
+                    return row.map(number);
+                };
+        return source(env, type, counted, customers);
     }
 
     private static <T> DataStream<T> source(
