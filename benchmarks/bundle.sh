@@ -26,17 +26,17 @@ shift 3
 
 # What no benchmark of the bundle loads: microbenchmarks, what draws charts.
 # Flink tasks load classes of flink-shaded-zookeeper.
-readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
+readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
 # What "bench gpu --only ssb" alone loads; of RocksDB its classes, without the native library.
 readonly FOR_SSB='duckdb|rocksdb|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
 SKIPPED=$NEVER
 [[ -n $with_ssb ]] || SKIPPED+="|$FOR_SSB"
-[[ -n $with_sql ]] || SKIPPED+='|flink-table-planner'
+[[ -n $with_sql ]] || SKIPPED+='|flink-table-planner|flink-cep'
 [[ -n $with_ssb$with_sql ]] || SKIPPED+='|flink-table'
 readonly SKIPPED
-# java.desktop is for java.beans, which the logging library asks for.
+# java.desktop is for java.beans, which the logging library loads; java.compiler for Flink SQL.
 readonly MODULES=java.base,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.rmi
-readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
+readonly MORE_MODULES=java.compiler,java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
