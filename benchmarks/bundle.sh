@@ -4,31 +4,41 @@
 # Packs a Java runtime, the class path of the benchmarks and the native ones into one archive, for a machine with a
 # GPU that has no JDK and no network. Unpacked there, "bench gpu" is "bin/bench gpu".
 #
-#   bundle.sh [--with-ssb] FILE.tar.xz CLASS_PATH NATIVE_PROGRAM JVM_OPENS...
+#   bundle.sh [--with-ssb] [--with-sql] FILE.tar.xz CLASS_PATH NATIVE_PROGRAM JVM_OPENS...
 #
 # --with-ssb adds what "bench gpu --only ssb" needs: DuckDB and file formats.
+# --with-sql adds what "bench records" needs: Flink SQL.
 set -euo pipefail
-with_ssb=
-if [[ $1 == --with-ssb ]]; then
-  with_ssb=1
+with_ssb='' with_sql=''
+while [[ $1 == --with-* ]]; do
+  case $1 in
+    --with-ssb) with_ssb=1 ;;
+    --with-sql) with_sql=1 ;;
+    *)
+      echo "bundle.sh: unknown option: $1 (--with-ssb or --with-sql)" >&2
+      exit 1
+      ;;
+  esac
   shift
-fi
+done
 file=$(readlink -f "$1") class_path=$2 native=$3
 shift 3
 
-# What "bench gpu" never loads: peers in Flink SQL, microbenchmarks, what draws charts.
+# What no benchmark of the bundle loads: microbenchmarks, what draws charts.
 # Flink tasks load classes of flink-shaded-zookeeper.
-readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-table-planner|flink-cep|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
+readonly NEVER='arrow|flatbuffers|protobuf|zstd-jni|jline|jackson-datatype|flink-csv|avro|icu4j|-tests\.jar|jmh|async-profiler|jopt|/zookeeper-|test-utils|xchart|batik|xmlgraphics|echarts|javassist|disni'
 # What the broker of "bench kafka" adds.
 readonly OF_KAFKA='kafka[-_][^/]*\.jar|scala-|argparse4j|caffeine|commons-(beanutils|codec|digester|validator)|hash4j|jackson-dataformat|jose4j|/yammer/|pcollections|re2j|/snakeyaml-[0-9]|junit|opentest4j|apiguardian'
 # What "bench gpu --only ssb" alone loads; of RocksDB its classes, without the native library.
-readonly FOR_SSB='duckdb|rocksdb|flink-table|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
+readonly FOR_SSB='duckdb|rocksdb|connector-files|/tpch|fastcsv|parquet|/guava/|hadoop|snappy|woodstox|stax2|commons-collections/'
 SKIPPED="$NEVER|$OF_KAFKA"
 [[ -n $with_ssb ]] || SKIPPED+="|$FOR_SSB"
+[[ -n $with_sql ]] || SKIPPED+='|flink-table-planner|flink-cep'
+[[ -n $with_ssb$with_sql ]] || SKIPPED+='|flink-table'
 readonly SKIPPED
-# java.desktop is for java.beans, which the logging library asks for.
+# java.desktop is for java.beans, which the logging library loads; java.compiler for Flink SQL.
 readonly MODULES=java.base,java.desktop,java.instrument,java.logging,java.management,java.management.rmi,java.naming,java.rmi
-readonly MORE_MODULES=java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
+readonly MORE_MODULES=java.compiler,java.security.jgss,java.security.sasl,java.sql,java.xml,jdk.management,jdk.net,jdk.unsupported,jdk.zipfs
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

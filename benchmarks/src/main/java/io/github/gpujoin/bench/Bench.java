@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
             SsbCommand.class,
             ReadersCommand.class,
             KafkaCommand.class,
+            RecordsCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

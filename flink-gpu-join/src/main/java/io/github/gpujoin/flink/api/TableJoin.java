@@ -389,9 +389,7 @@ public final class TableJoin {
             return join.apply((b, p) -> p, InternalTypeInfo.of(type));
         }
         return join.apply(
-                new JoinedTableRows(
-                        build.rowType().getFieldCount(), probe.rowType().getFieldCount()),
-                InternalTypeInfo.of(type));
+                new JoinedTableRows(build.rowType(), probe.rowType()), InternalTypeInfo.of(type));
     }
 
     private void requireConsistent() {

@@ -74,6 +74,7 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
         this.output = output;
         build.bind(batch);
         probe.bind(batch);
+        build.load(fromRow, toRow);
         timestamps.bind(batch.chunk());
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);

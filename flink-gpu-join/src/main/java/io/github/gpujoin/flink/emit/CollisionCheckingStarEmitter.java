@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -73,6 +74,10 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
     private final JoinSpec spec;
     private final KeyComparison[] keys;
     private final ResultEmitter<OUT> rows;
+
+    /** Whether rows depend on no other row of their fact. */
+    private final boolean onlyInner;
+
     private final IncompleteProbeRows<Fact> facts;
     private Output<StreamRecord<OUT>> output;
 
@@ -93,6 +98,7 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
                         .map(side -> new KeyComparison(spec, side))
                         .toArray(KeyComparison[]::new);
         this.rows = rows;
+        this.onlyInner = Arrays.stream(keys).allMatch(side -> side.kind() == JoinKind.INNER);
         this.facts =
                 new IncompleteProbeRows<>(() -> new Fact(keys.length), (row, fact) -> settle(fact));
     }
@@ -105,6 +111,36 @@ final class CollisionCheckingStarEmitter<OUT> implements ResultEmitter<OUT> {
         for (KeyComparison side : keys) {
             side.bind(batch);
         }
+        if (onlyInner) {
+            emitInner(batch, fromRow, toRow);
+        } else {
+            emitByFact(batch, fromRow, toRow);
+        }
+    }
+
+    /** Block by block, so that what a block loads is still in a core's cache when it is emitted. */
+    private void emitInner(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        for (int begin = fromRow; begin < toRow; begin += AbstractRowEmitter.BLOCK_ROWS) {
+            emitBlock(batch, begin, Math.min(toRow, begin + AbstractRowEmitter.BLOCK_ROWS));
+        }
+    }
+
+    private void emitBlock(ResultBatch batch, int fromRow, int toRow) throws Exception {
+        for (KeyComparison side : keys) {
+            side.load(fromRow, toRow);
+        }
+        int begin = fromRow;
+        while (begin < toRow) {
+            int end = toRow;
+            for (KeyComparison side : keys) {
+                end = side.firstUnequal(begin, end);
+            }
+            emitRows(batch, begin, end);
+            begin = end + 1;
+        }
+    }
+
+    private void emitByFact(ResultBatch batch, int fromRow, int toRow) throws Exception {
         int begin = fromRow;
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);

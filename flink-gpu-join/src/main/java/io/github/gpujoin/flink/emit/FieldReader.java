@@ -13,6 +13,9 @@ import io.github.gpujoin.flink.emit.ColumnSource.Location;
 import io.github.gpujoin.flink.record.FieldKind;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,7 @@ final class FieldReader {
     private final TypeSerializer<?> serializer;
     private final DataInputDeserializer input = new DataInputDeserializer();
     private final @Nullable TextCache texts;
+    private final @Nullable ShortTextCache shortTexts;
     private byte[] scratch = new byte[64];
 
     /** The field's own fixed-width fact column; null if it has none. */
@@ -41,6 +45,10 @@ final class FieldReader {
     private ResultLayout layout;
     private byte @Nullable [] base;
     private long start;
+
+    /** Keeps the compiler from dropping the loads of {@link #load}. */
+    private int loaded;
+
     private long matched;
 
     FieldReader(JoinSpec spec, OutputField field) {
@@ -55,9 +63,10 @@ final class FieldReader {
         this.kind = field.field().kind();
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
-        boolean repeats =
-                source.location() == Location.PAYLOAD_VARIABLE_WIDTH && kind == FieldKind.STRING;
+        boolean isText = !source.isFixed() && kind == FieldKind.STRING;
+        boolean repeats = isText && source.location() == Location.PAYLOAD_VARIABLE_WIDTH;
         this.texts = repeats ? new TextCache() : null;
+        this.shortTexts = isText ? new ShortTextCache() : null;
     }
 
     /** A reader of rows that have a match in the field's dimension, as the caller knows. */
@@ -114,6 +123,11 @@ final class FieldReader {
         return kind;
     }
 
+    /** Whether values are in a fixed column of the facts. */
+    boolean isOfFacts() {
+        return source.location() == Location.FACT_FIXED;
+    }
+
     /** Whether values are the kind's own bits, all there, to be copied as they are. */
     boolean isRaw() {
         return source.isFixed() && source.type() == kind.columnType() && !source.mayBeAbsent();
@@ -145,13 +159,43 @@ final class FieldReader {
         return at;
     }
 
+    /** Returns a reader for each dimension some of whose variable-width values are read. */
+    static List<FieldReader> loading(FieldReader[] readers) {
+        Map<Integer, FieldReader> byDimension = new TreeMap<>();
+        for (FieldReader reader : readers) {
+            if (reader.source.location() == Location.PAYLOAD_VARIABLE_WIDTH) {
+                byDimension.putIfAbsent(reader.source.dimension(), reader);
+            }
+        }
+        return List.copyOf(byDimension.values());
+    }
+
+    /**
+     * Loads a dimension's variable-width values of some rows before they are read one by one. The
+     * loads do not depend on each other, so the processor waits for many of them at a time.
+     */
+    void load(int fromRow, int toRow) {
+        if (source.location() != Location.PAYLOAD_VARIABLE_WIDTH) {
+            return;
+        }
+        long rows = start;
+        int sum = 0;
+        for (int row = fromRow; row < toRow; row++) {
+            long at = Memory.getLong(rows + 8L * row);
+            if (at != 0) { // of rows without a match
+                sum += Memory.getByte(at + Memory.getInt(at));
+            }
+        }
+        loaded = sum;
+    }
+
     /** The value as an object of the field's type; null where the field is null. */
     @Nullable Object value(int row, int probeRow) throws IOException {
         if (source.mayBeAbsent() && isAbsent(row, probeRow)) {
             return null;
         }
         if (texts != null) {
-            return text(row, probeRow);
+            return payloadText(row, probeRow);
         }
         long at = locate(row, probeRow);
         return source.isFixed() ? fixed(at) : variableWidth(at);
@@ -174,7 +218,10 @@ final class FieldReader {
         return switch (kind) {
             case LONG -> Memory.getLong(base, at);
             case FLOAT, DOUBLE -> restore(at, kind.columnType());
-            case STRING -> new String(bytes(at, length), offset, length, StandardCharsets.UTF_8);
+            case STRING ->
+                    length <= ShortTextCache.MAX_BYTES
+                            ? shortTexts.text(base, at, length)
+                            : new String(bytes(at, length), offset, length, StandardCharsets.UTF_8);
             case BYTES -> copy(at, length);
             case SERIALIZED -> {
                 input.setBuffer(bytes(at, length), offset, length);
@@ -190,12 +237,17 @@ final class FieldReader {
                 : (Object) Double.longBitsToDouble(Memory.getLong(base, at));
     }
 
-    private String text(int row, int probeRow) throws IOException {
+    private @Nullable String payloadText(int row, int probeRow) throws IOException {
+        long at = locate(row, probeRow);
+        int length = Memory.getInt(at);
+        if (length <= ShortTextCache.MAX_BYTES) {
+            return length < 0 ? null : shortTexts.text(null, at + 4, length);
+        }
         long address = Memory.getLong(start + 8L * row);
         int slot = texts.slot(address);
         return texts.holds(slot, address)
                 ? texts.text(slot)
-                : texts.put(slot, address, (String) variableWidth(locate(row, probeRow)));
+                : texts.put(slot, address, (String) variableWidth(at));
     }
 
     /** Where the last {@link #bytes} start in their array. */

@@ -51,6 +51,33 @@ final class FieldWriter {
         }
     }
 
+    /**
+     * Copies a field's values of some rows.
+     *
+     * @param instances of rows {@code fromRow + i} at i
+     * @param reader of a fixed column of the kind's own bits
+     * @param probeRows address of the probe row of each row
+     */
+    void copyBits(Object[] instances, FieldReader reader, int fromRow, long probeRows) {
+        byte[] base = reader.base();
+        long start = reader.start();
+        // A fact's column is indexed by the probe row, a dimension's by the row.
+        boolean ofFacts = reader.isOfFacts();
+        long to = offset;
+        boolean isLong = kind == FieldKind.LONG || kind == FieldKind.DOUBLE;
+        int widthBytes = reader.source().type().widthBytes();
+        for (int i = 0; i < instances.length; i++) {
+            int row = fromRow + i;
+            int index = ofFacts ? Memory.getInt(probeRows + 4L * row) : row;
+            long at = start + (long) widthBytes * index;
+            if (isLong) {
+                Memory.putLong(instances[i], to, Memory.getLong(base, at));
+            } else {
+                copyBits(instances[i], base, at);
+            }
+        }
+    }
+
     void set(Object instance, Object value) {
         if (value == null && field.getType().isPrimitive()) {
             throw new IllegalArgumentException(

@@ -35,9 +35,15 @@ final class FunctionEmitter<A, B, OUT> extends AbstractRowEmitter<OUT> {
     }
 
     @Override
-    OUT record(int row, int probeRow) throws Exception {
-        OUT result = function.join(build.assemble(row, probeRow), probe.assemble(row, probeRow));
-        return UserFunctions.requireResult(result, function);
+    @SuppressWarnings("unchecked")
+    void records(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        Object[] builds = new Object[toRow - fromRow];
+        build.assemble(fromRow, toRow, probeRows, builds);
+        probe.assemble(fromRow, toRow, probeRows, into);
+        for (int i = 0; i < builds.length; i++) {
+            OUT result = function.join((A) builds[i], (B) into[i]);
+            into[i] = UserFunctions.requireResult(result, function);
+        }
     }
 
     @Override

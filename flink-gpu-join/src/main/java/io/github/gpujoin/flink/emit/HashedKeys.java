@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.flink.record.SelectedKey;
 import java.io.Serializable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of two sides that an engine has compared by their hash only, so that each pair it finds
@@ -20,7 +21,10 @@ public record HashedKeys<A, B>(SelectedKey<A, ?> build, SelectedKey<B, ?> probe)
     static final class Verifier<A, B> {
         private final SelectedKey.Reader<A, ?> build;
         private final SelectedKey.Reader<B, ?> probe;
-        private byte[] probeKey;
+        private B probed;
+
+        /** Canonical bytes of the probe record's key, or null before they are needed. */
+        private byte @Nullable [] probeKey;
 
         private Verifier(SelectedKey.Reader<A, ?> build, SelectedKey.Reader<B, ?> probe) {
             this.build = build;
@@ -28,11 +32,18 @@ public record HashedKeys<A, B>(SelectedKey<A, ?> build, SelectedKey<B, ?> probe)
         }
 
         /** Sets the probe record of the candidates that follow. */
-        void probe(B record) throws Exception {
-            probeKey = probe.canonical(record);
+        void probe(B record) {
+            probed = record;
+            probeKey = null;
         }
 
         boolean matches(A candidate) throws Exception {
+            if (build.hasEqualTexts(candidate, probe, probed)) {
+                return true;
+            }
+            if (probeKey == null) {
+                probeKey = probe.canonical(probed);
+            }
             return build.isCanonical(candidate, probeKey);
         }
     }

@@ -46,6 +46,11 @@ final class KeyComparison {
         candidate.bind(batch);
     }
 
+    /** Loads the keys of candidates, which all rows have, ahead of {@link #areEqual}. */
+    void load(int fromRow, int toRow) {
+        candidate.load(fromRow, toRow);
+    }
+
     /** Whether the row has a candidate. */
     boolean hasCandidate(int row) {
         return batch.isMatched(dimension, row);
@@ -63,6 +68,21 @@ final class KeyComparison {
                         candidate.base(),
                         other + Integer.BYTES,
                         Math.max(0, length));
+    }
+
+    /**
+     * Returns the first of some rows, all of which have a candidate, whose keys are not equal.
+     *
+     * @return {@code toRow} if all are equal
+     */
+    int firstUnequal(int fromRow, int toRow) {
+        long probeRows = batch.probeRowAddress();
+        for (int row = fromRow; row < toRow; row++) {
+            if (!areEqual(row, Memory.getInt(probeRows + 4L * row))) {
+                return row;
+            }
+        }
+        return toRow;
     }
 
     /** Number of the candidate, which it alone has. */

@@ -22,6 +22,11 @@ final class MatchedAssembler<T> implements RecordAssembler<T> {
     }
 
     @Override
+    public void load(int fromRow, int toRow) {
+        matches.load(fromRow, toRow);
+    }
+
+    @Override
     public @Nullable T assemble(int row, int probeRow) throws Exception {
         return batch.isMatched(0, row) ? matches.assemble(row, probeRow) : null;
     }

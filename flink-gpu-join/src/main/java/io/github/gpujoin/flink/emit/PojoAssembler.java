@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RecordKind;
 import java.util.List;
@@ -18,6 +19,9 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     private final RecordFactory<T> factory;
     private final FieldReader[] readers;
     private final FieldWriter[] writers;
+
+    /** One reader for each dimension whose variable-width values are read. */
+    private final List<FieldReader> loading;
 
     PojoAssembler(JoinSpec spec, List<OutputField> fields, TypeInformation<T> type) {
         this(FieldReader::new, spec, fields, type);
@@ -40,6 +44,7 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
             writers[i] =
                     factory.writer(target.getField(), FieldKind.of(target.getTypeInformation()));
         }
+        this.loading = FieldReader.loading(readers);
     }
 
     /**
@@ -80,6 +85,37 @@ final class PojoAssembler<T> implements RecordAssembler<T> {
     public void bind(ResultBatch batch) {
         for (FieldReader reader : readers) {
             reader.bind(batch);
+        }
+    }
+
+    @Override
+    public void load(int fromRow, int toRow) {
+        for (FieldReader reader : loading) {
+            reader.load(fromRow, toRow);
+        }
+    }
+
+    /** Field by field, so that all values of a field are read and set in one loop. */
+    @Override
+    public void assemble(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        load(fromRow, toRow);
+        for (int i = 0; i < into.length; i++) {
+            into[i] = factory.begin();
+        }
+        for (int field = 0; field < readers.length; field++) {
+            FieldReader reader = readers[field];
+            FieldWriter writer = writers[field];
+            if (writer.copiesBits() && reader.isRaw()) {
+                writer.copyBits(into, reader, fromRow, probeRows);
+                continue;
+            }
+            for (int i = 0; i < into.length; i++) {
+                int row = fromRow + i;
+                writer.set(into[i], reader.value(row, Memory.getInt(probeRows + 4L * row)));
+            }
+        }
+        for (int i = 0; i < into.length; i++) {
+            into[i] = factory.finish(into[i]);
         }
     }
 

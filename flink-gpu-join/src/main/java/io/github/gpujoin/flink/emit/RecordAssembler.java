@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.RecordField;
 import io.github.gpujoin.flink.record.RecordLayout;
 import java.util.ArrayList;
@@ -16,12 +17,30 @@ interface RecordAssembler<T> {
     void bind(ResultBatch batch);
 
     /**
+     * Loads values of some rows of the batch ahead of {@link #assemble}, see {@link FieldReader}.
+     */
+    default void load(int fromRow, int toRow) {}
+
+    /**
      * A new record.
      *
      * @param row in the batch
      * @param probeRow of that row in the batch's chunk
      */
     T assemble(int row, int probeRow) throws Exception;
+
+    /**
+     * Makes new records of some rows of the batch.
+     *
+     * @param probeRows address of the batch's probe row numbers
+     * @param into receives the record of row {@code fromRow + i} at i
+     */
+    default void assemble(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        load(fromRow, toRow);
+        for (int row = fromRow; row < toRow; row++) {
+            into[row - fromRow] = assemble(row, Memory.getInt(probeRows + 4L * row));
+        }
+    }
 
     /** Makes the whole records of the one build side again, null where a row has none. */
     static <T> RecordAssembler<T> ofBuild(JoinSpec spec, RecordLayout<T> layout) {

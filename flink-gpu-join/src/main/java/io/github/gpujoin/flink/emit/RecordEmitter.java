@@ -21,7 +21,7 @@ final class RecordEmitter<OUT> extends AbstractRowEmitter<OUT> {
     }
 
     @Override
-    OUT record(int row, int probeRow) throws Exception {
-        return assembler.assemble(row, probeRow);
+    void records(int fromRow, int toRow, long probeRows, Object[] into) throws Exception {
+        assembler.assemble(fromRow, toRow, probeRows, into);
     }
 }

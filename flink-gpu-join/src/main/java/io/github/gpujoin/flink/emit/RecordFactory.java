@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.flink.record.FieldKind;
+import java.lang.invoke.LambdaMetafactory;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -11,6 +12,8 @@ import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes objects of a class: of a POJO by its constructor without arguments, its fields to be set
@@ -50,19 +53,51 @@ abstract class RecordFactory<T> {
     }
 
     private static final class OfPojo<T> extends RecordFactory<T> {
-        private final MethodHandle constructor;
+        private final Callable<?> constructor;
 
         OfPojo(Class<T> type) {
-            this.constructor = handle(type).asType(MethodType.methodType(Object.class));
+            MethodHandle handle = handle(type);
+            Callable<?> generated = generated(type, handle);
+            this.constructor = generated == null ? called(handle) : generated;
+        }
+
+        /**
+         * Returns a generated class that calls the constructor, which the compiler inlines, unlike
+         * a handle in a field; null if the class or its constructor is not accessible that way.
+         */
+        private static @Nullable Callable<?> generated(Class<?> type, MethodHandle constructor) {
+            try {
+                MethodHandles.Lookup inside =
+                        MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+                return (Callable<?>)
+                        LambdaMetafactory.metafactory(
+                                        inside,
+                                        "call",
+                                        MethodType.methodType(Callable.class),
+                                        MethodType.methodType(Object.class),
+                                        constructor,
+                                        MethodType.methodType(type))
+                                .getTarget()
+                                .invoke();
+            } catch (Throwable e) {
+                return null;
+            }
+        }
+
+        private static Callable<Object> called(MethodHandle constructor) {
+            MethodHandle generic = constructor.asType(MethodType.methodType(Object.class));
+            return () -> {
+                try {
+                    return (Object) generic.invokeExact();
+                } catch (Throwable e) {
+                    throw asException(e);
+                }
+            };
         }
 
         @Override
         Object begin() throws Exception {
-            try {
-                return (Object) constructor.invokeExact();
-            } catch (Throwable e) {
-                throw asException(e);
-            }
+            return constructor.call();
         }
 
         @Override

@@ -15,6 +15,7 @@ import org.apache.flink.types.RowUtils;
 final class RowAssembler implements RecordAssembler<Row> {
 
     private final FieldReader[] readers;
+    private final List<FieldReader> loading;
     private final LinkedHashMap<String, Integer> positionByName = new LinkedHashMap<>();
 
     RowAssembler(JoinSpec spec, List<OutputField> fields) {
@@ -22,6 +23,7 @@ final class RowAssembler implements RecordAssembler<Row> {
                 fields.stream()
                         .map(field -> new FieldReader(spec, field))
                         .toArray(FieldReader[]::new);
+        this.loading = FieldReader.loading(readers);
         for (int i = 0; i < fields.size(); i++) {
             positionByName.put(fields.get(i).name(), i);
         }
@@ -31,6 +33,13 @@ final class RowAssembler implements RecordAssembler<Row> {
     public void bind(ResultBatch batch) {
         for (FieldReader reader : readers) {
             reader.bind(batch);
+        }
+    }
+
+    @Override
+    public void load(int fromRow, int toRow) {
+        for (FieldReader reader : loading) {
+            reader.load(fromRow, toRow);
         }
     }
 

@@ -31,6 +31,7 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
             TimeResolution resolution) {}
 
     private final List<Filled> filled = new ArrayList<>();
+    private final List<FieldReader> loading;
     private final int arity;
 
     RowDataAssembler(ResultColumns columns, TypeInformation<T> type) {
@@ -47,6 +48,9 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
                             RowDataFields.converter(field.getType()),
                             RowDataFields.resolution(field.getType())));
         }
+        this.loading =
+                FieldReader.loading(
+                        filled.stream().map(Filled::reader).toArray(FieldReader[]::new));
     }
 
     /**
@@ -83,6 +87,13 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
     public void bind(ResultBatch batch) {
         for (Filled each : filled) {
             each.reader.bind(batch);
+        }
+    }
+
+    @Override
+    public void load(int fromRow, int toRow) {
+        for (FieldReader reader : loading) {
+            reader.load(fromRow, toRow);
         }
     }
 

@@ -20,6 +20,11 @@ final class SerializedAssembler<T> implements RecordAssembler<T> {
     }
 
     @Override
+    public void load(int fromRow, int toRow) {
+        reader.load(fromRow, toRow);
+    }
+
+    @Override
     @SuppressWarnings("unchecked")
     public T assemble(int row, int probeRow) throws IOException {
         return (T) reader.value(row, probeRow);

@@ -7,9 +7,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches the text of a dimension's column by the address of its row's variable-width bytes, so that
- * repeated rows share one String. Direct-mapped, of fixed size. Longer texts than {@value
- * #MAX_LENGTH} chars are not cached, so a cache holds at most 2 MiB of chars.
+ * Caches longer texts of a dimension's column than {@link ShortTextCache} does, by the address of
+ * its row's variable-width bytes, so that repeated rows share one String. Direct-mapped, of fixed
+ * size. Longer texts than {@value #MAX_LENGTH} chars are not cached, so a cache holds at most 2 MiB
+ * of chars.
  */
 final class TextCache {
 

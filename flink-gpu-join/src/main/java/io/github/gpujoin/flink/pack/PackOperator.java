@@ -17,9 +17,9 @@ import org.apache.flink.types.RowKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Packs records into chunks. Without object reuse, it batches records of primitive fields and
- * writes them column by column. With object reuse, it copies each record before the next one
- * arrives.
+ * Packs records into chunks. Without object reuse, it batches records and writes them column by
+ * column. With object reuse, and where a batch cannot say which record is bad, it copies each
+ * record before the next one arrives.
  */
 public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
@@ -39,7 +39,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private transient RecordEncoder.Target[] targets;
 
     /** Batch of records, or null if each record is written when it arrives. */
-    private transient @Nullable RecordBatch batch;
+    private transient @Nullable RecordBatch<T> batch;
 
     /**
      * @param filter of records, null to keep all
@@ -89,12 +89,14 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         targets = new RecordEncoder.Target[groups.count()];
         if (!getExecutionConfig().isObjectReuseEnabled()) {
             batch =
-                    RecordColumns.of(layout)
-                            .map(
-                                    all ->
-                                            new RecordBatch(
-                                                    all, layout.schema(), packing, groups, sink))
-                            .orElse(null);
+                    RecordBatch.of(
+                            layout,
+                            skipsBadRecords(),
+                            packing,
+                            groups,
+                            sink,
+                            nullKeyRows,
+                            rowsPruned);
         }
     }
 
@@ -190,19 +192,15 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     void drain() {
         if (batch != null) {
             rowsIn.inc(batch.size());
-            try {
-                batch.check(encoder);
-            } catch (IllegalArgumentException e) {
-                throw unpackable(e);
-            }
-            rowsPruned.inc(batch.drain(filters.pruner(batch.size(), MAX_KEPT_SHARE)));
+            batch.check(encoder);
+            batch.drain(filters.pruner(batch.size(), MAX_KEPT_SHARE));
         }
     }
 
     /** Checks the class before a record joins the batch; the rest is checked with the batch. */
     private void checkClass(T record) {
         try {
-            encoder.checkClasses(new Object[] {record}, 1);
+            encoder.check(record);
         } catch (IllegalArgumentException e) {
             throw unpackable(e);
         }
@@ -246,6 +244,10 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     }
 
     private UnreadableRecordException unpackable(Exception cause) {
+        return unpackable(packing, cause);
+    }
+
+    static UnreadableRecordException unpackable(PackSpec packing, Exception cause) {
         return new UnreadableRecordException(
                 "A record of a side of the join cannot be packed", packing.side(), cause);
     }

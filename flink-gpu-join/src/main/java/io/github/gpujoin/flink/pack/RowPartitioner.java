@@ -10,8 +10,9 @@ import java.util.Arrays;
  * counting sort, stable, with loops over few arrays each. Afterwards each group's columns are
  * copied as runs of rows, which keeps the writes of a run in one place. Not thread-safe.
  *
- * <p>For each batch: {@link #begin}, then the group of each row into {@link #groupOf} and one more
- * in {@link #counts}, in the caller's loop over its keys, then {@link #sort}.
+ * <p>For each batch: {@link #sort(int[], int, long[])}; or {@link #begin}, then the group of each
+ * row into {@link #groupOf} and one more in {@link #counts}, in the caller's loop over its keys,
+ * then {@link #sort(int)}.
  */
 final class RowPartitioner {
 
@@ -61,6 +62,26 @@ final class RowPartitioner {
         for (int i = 0; i < rowCount; i++) {
             sorted[next[groupOf[i]]++] = i;
         }
+    }
+
+    /**
+     * Sorts the first {@code rowCount} of some row numbers.
+     *
+     * @param keys by row number
+     */
+    void sort(int[] rows, int rowCount, long[] keys) {
+        begin(rowCount);
+        int[] groupOf = this.groupOf;
+        int[] counts = ends;
+        int partitions = groups.partitions();
+        int[] table = groups.table();
+        for (int i = 0; i < rowCount; i++) {
+            int partition = of(keys[rows[i]], partitions);
+            int group = table == null ? partition : table[partition];
+            groupOf[i] = group;
+            counts[group + 1]++;
+        }
+        sort(rows, rowCount);
     }
 
     /** Sorts the first {@code rowCount} of some row numbers. */

@@ -40,19 +40,26 @@ record ColumnSlot<T>(
                 slots.add(new ColumnSlot<>(column, field, -1, key, null));
                 continue;
             }
-            slots.add(
-                    switch (field.name()) {
-                        case RecordLayout.TIMESTAMP,
-                                RecordLayout.NULL_KEYS,
-                                RecordLayout.NUMBER,
-                                RecordLayout.CHANGE ->
-                                null;
-                        case RecordLayout.RECORD ->
-                                new ColumnSlot<>(column, field, -1, record -> record, copy(field));
-                        default -> ofField(shape, column, field);
-                    });
+            slots.add(of(shape, column, field));
         }
         return slots;
+    }
+
+    /**
+     * @param shape null if the field is the whole record
+     */
+    static <T> @Nullable ColumnSlot<T> of(
+            @Nullable RecordShape<T> shape, int column, RecordField field) {
+        return switch (field.name()) {
+            case RecordLayout.TIMESTAMP,
+                    RecordLayout.NULL_KEYS,
+                    RecordLayout.NUMBER,
+                    RecordLayout.CHANGE ->
+                    null;
+            case RecordLayout.RECORD ->
+                    new ColumnSlot<>(column, field, -1, record -> record, copy(field));
+            default -> ofField(shape, column, field);
+        };
     }
 
     private static <T> ColumnSlot<T> ofField(RecordShape<T> shape, int column, RecordField field) {

@@ -48,6 +48,18 @@ public final class ColumnsKey<T> implements KeySelector<T, Row> {
     }
 
     /**
+     * Returns a getter of each part of the key, with which no object for the key is needed.
+     *
+     * @return null if a column is itself a record, so that its fields are the parts
+     */
+    @Nullable List<RecordShape.Getter<T>> partGetters() {
+        RecordShape<T> shape = RecordShape.of(type);
+        boolean nested =
+                columns.stream().anyMatch(column -> RecordShape.isRecord(shape.typeOf(column)));
+        return nested ? null : columns.stream().map(shape::keyGetter).toList();
+    }
+
+    /**
      * @throws IllegalArgumentException if a column does not exist
      */
     public TypeInformation<Row> keyType() {

@@ -45,7 +45,7 @@ final class ComputedKeys<T> {
         return null;
     }
 
-    private byte @Nullable [] bytes(int key) {
+    private @Nullable KeyBytes bytes(int key) {
         return integers[key] == null ? null : readers.get(key).canonicalOfEncoded();
     }
 }

@@ -2,12 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
-import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.core.memory.DataOutputSerializer;
 import org.jspecify.annotations.Nullable;
 
 /** Encodes keys as integers and as canonical bytes. Not thread-safe. */
@@ -23,13 +20,24 @@ public final class KeyEncoder<K> {
     private final Reader reader;
     private final boolean nullsMatch;
     private final Object[] values;
-    private final DataOutputSerializer bytes = new DataOutputSerializer(64);
-    private int count;
 
+    /** Getters of the elements of {@link #values}. */
+    private final RecordShape.Getter<Object[]>[] ofValues;
+
+    private final KeyBytes bytes = new KeyBytes();
+    private int count;
+    private long integer;
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
     KeyEncoder(KeyLayout<K> layout) {
         this.layout = layout;
         this.parts = layout.parts().toArray(KeyPart[]::new);
         this.values = new Object[parts.length];
+        this.ofValues = new RecordShape.Getter[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            int part = i;
+            ofValues[i] = all -> all[part];
+        }
         this.nullsMatch = layout.nulls() == KeyLayout.Nulls.MATCH_NULLS;
         this.reader = reader(layout.type());
     }
@@ -56,29 +64,50 @@ public final class KeyEncoder<K> {
         };
     }
 
+    private Object[] values(K key) {
+        count = 0;
+        reader.read(key);
+        return values;
+    }
+
     /**
      * Returns the integer of the key.
      *
      * @param key null if the record has none; the parts of a composite key are null then
      * @return null where the key matches nothing
      */
-    public @Nullable Number encode(@Nullable K key) throws IOException {
+    public @Nullable Number encode(@Nullable K key) {
         if (layout.form() == KeyLayout.Form.INTEGER) {
             return (Number) key;
         }
-        if (!read(key)) {
-            return null;
-        }
-        if (layout.form() == KeyLayout.Form.PACKED) {
-            return packed();
-        }
-        writeValues();
-        return layout.hash().of(bytes.getSharedBuffer(), bytes.length());
+        return read(ofValues, values(key)) ? (Number) integer : null;
     }
 
-    /** The {@linkplain #canonical bytes} of the hashed key that was encoded last. */
-    byte[] canonicalOfEncoded() {
-        return bytes.getCopyOfBuffer();
+    /**
+     * Encodes a key whose parts are read from a record: no object for the key is needed, and none
+     * is kept.
+     *
+     * @return whether the key can match, so that it has an {@link #integer}
+     */
+    <T> boolean read(RecordShape.Getter<T>[] from, T record) {
+        if (layout.form() != KeyLayout.Form.HASHED) {
+            return pack(from, record);
+        }
+        boolean canMatch = write(from, record);
+        if (canMatch) {
+            integer = layout.hash().of(bytes.array(), bytes.length());
+        }
+        return canMatch;
+    }
+
+    /** Returns the integer of the key that was {@link #read} last. */
+    long integer() {
+        return integer;
+    }
+
+    /** Returns the {@linkplain #canonical bytes} of the hashed key that was encoded last. */
+    KeyBytes canonicalOfEncoded() {
+        return bytes;
     }
 
     /**
@@ -86,12 +115,12 @@ public final class KeyEncoder<K> {
      *
      * @return null where the key matches nothing
      */
-    public byte @Nullable [] canonical(K key) throws IOException {
-        if (!read(key)) {
-            return null;
-        }
-        writeValues();
-        return bytes.getCopyOfBuffer();
+    public byte @Nullable [] canonical(K key) {
+        return canonical(ofValues, values(key));
+    }
+
+    <T> byte @Nullable [] canonical(RecordShape.Getter<T>[] from, T record) {
+        return write(from, record) ? bytes.copy() : null;
     }
 
     /**
@@ -99,52 +128,50 @@ public final class KeyEncoder<K> {
      *
      * @param canonical null equals no key
      */
-    public boolean isCanonical(K key, byte[] canonical) throws IOException {
-        if (canonical == null || !read(key)) {
-            return false;
-        }
-        writeValues();
-        return Arrays.equals(
-                bytes.getSharedBuffer(), 0, bytes.length(), canonical, 0, canonical.length);
+    public boolean isCanonical(K key, byte @Nullable [] canonical) {
+        return isCanonical(ofValues, values(key), canonical);
+    }
+
+    <T> boolean isCanonical(RecordShape.Getter<T>[] from, T record, byte @Nullable [] canonical) {
+        return canonical != null && write(from, record) && bytes.equal(canonical);
     }
 
     /** Whether the key can match: false if it contains a null and nulls match nothing. */
-    private boolean read(K key) {
-        count = 0;
-        reader.read(key);
-        if (nullsMatch) {
-            return true;
-        }
-        for (Object value : values) {
-            if (value == null) {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    private long packed() {
+    private <T> boolean pack(RecordShape.Getter<T>[] from, T record) {
         long packed = 0;
         for (int i = 0; i < parts.length; i++) {
+            Object value = from[i].get(record);
+            if (value == null && !nullsMatch) {
+                return false;
+            }
             int width = parts[i].width();
             long mask = width == Long.SIZE ? -1L : (1L << width) - 1;
             // A shift by 64 does not shift, which is correct for a single part of 64 bits.
             packed <<= width;
-            packed |= values[i] == null ? 0 : parts[i].bits(values[i]) & mask;
+            packed |= value == null ? 0 : parts[i].bits(value) & mask;
             if (nullsMatch) {
-                packed = packed << 1 | (values[i] == null ? 1 : 0);
+                packed = packed << 1 | (value == null ? 1 : 0);
             }
         }
-        return packed;
+        integer = packed;
+        return true;
     }
 
-    private void writeValues() throws IOException {
+    /** Whether the key can match: false if it contains a null and nulls match nothing. */
+    private <T> boolean write(RecordShape.Getter<T>[] from, T record) {
         bytes.clear();
         for (int i = 0; i < parts.length; i++) {
-            bytes.writeBoolean(values[i] == null);
-            if (values[i] != null) {
-                parts[i].write(values[i], bytes);
+            Object value = from[i].get(record);
+            if (value == null && !nullsMatch) {
+                return false;
+            }
+            bytes.writeBoolean(value == null);
+            if (value instanceof String text) {
+                bytes.writeText(text); // without a call of a part's own method
+            } else if (value != null) {
+                parts[i].write(value, bytes);
             }
         }
+        return true;
     }
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
-import java.io.IOException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.sql.Timestamp;
@@ -15,7 +14,6 @@ import java.util.Date;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.core.memory.DataOutputSerializer;
 
 /**
  * A type of values in join keys. Two values have the same bits, or write the same bytes, if and
@@ -74,20 +72,20 @@ enum KeyPart {
     },
     INSTANT {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             writeInstant(((Instant) value).getEpochSecond(), ((Instant) value).getNano(), out);
         }
     },
     LOCAL_DATE_TIME {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             LocalDateTime time = (LocalDateTime) value;
             writeInstant(time.toEpochSecond(ZoneOffset.UTC), time.getNano(), out);
         }
     },
     SQL_TIMESTAMP {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             Timestamp time = (Timestamp) value;
             writeInstant(Math.floorDiv(time.getTime(), 1000L), time.getNanos(), out);
         }
@@ -95,7 +93,7 @@ enum KeyPart {
     /** By value: 1.0 equals 1.00. */
     DECIMAL {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             BigDecimal shortest = ((BigDecimal) value).stripTrailingZeros();
             out.writeInt(shortest.scale());
             writeBytes(shortest.unscaledValue().toByteArray(), out);
@@ -103,22 +101,24 @@ enum KeyPart {
     },
     BIG_INTEGER {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             writeBytes(((BigInteger) value).toByteArray(), out);
         }
     },
     /** By UTF-16 code unit, so that invalid UTF-16 is also distinguished. */
     STRING {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
-            String text = (String) value;
-            out.writeInt(text.length());
-            out.writeChars(text);
+        void write(Object value, KeyBytes out) {
+            if (value instanceof String text) {
+                out.writeText(text);
+            } else {
+                RowDataFields.writeText(value, out);
+            }
         }
     },
     BYTES {
         @Override
-        void write(Object value, DataOutputSerializer out) throws IOException {
+        void write(Object value, KeyBytes out) {
             writeBytes((byte[]) value, out);
         }
     };
@@ -184,17 +184,16 @@ enum KeyPart {
     }
 
     /** Writes a value so that no value is a prefix of another one. */
-    void write(Object value, DataOutputSerializer out) throws IOException {
+    void write(Object value, KeyBytes out) {
         out.writeLong(bits(value));
     }
 
-    private static void writeInstant(long seconds, int nanos, DataOutputSerializer out)
-            throws IOException {
+    private static void writeInstant(long seconds, int nanos, KeyBytes out) {
         out.writeLong(seconds);
         out.writeInt(nanos);
     }
 
-    private static void writeBytes(byte[] bytes, DataOutputSerializer out) throws IOException {
+    private static void writeBytes(byte[] bytes, KeyBytes out) {
         out.writeInt(bytes.length);
         out.write(bytes);
     }

@@ -170,12 +170,7 @@ public final class RecordEncoder<T> {
      *     subclass whose own fields would be lost
      */
     public boolean accept(T record) throws Exception {
-        if (record == null || record.getClass() != type) {
-            checkClass(record);
-        }
-        if (inserted != null) {
-            checkInserted(inserted.kindOf(record));
-        }
+        check(record);
         keys.read(record);
         int nulls = 0;
         for (int i = 0; i < nullableKeys.length; i++) {
@@ -192,15 +187,22 @@ public final class RecordEncoder<T> {
     }
 
     /**
-     * Looks at the classes of the first {@code count} records, as {@link #accept} does with one.
+     * Checks the classes of the first {@code count} records, and that they are not updates or
+     * deletions, as {@link #accept} does with one.
      */
-    public void checkClasses(Object[] records, int count) {
-        Class<T> type = this.type;
+    public void checkClasses(T[] records, int count) {
         for (int i = 0; i < count; i++) {
-            Object record = records[i];
-            if (record == null || record.getClass() != type) {
-                checkClass(record);
-            }
+            check(records[i]);
+        }
+    }
+
+    /** Checks one record as {@link #checkClasses} does. */
+    public void check(T record) {
+        if (record == null || record.getClass() != type) {
+            checkClass(record);
+        }
+        if (inserted != null) {
+            checkInserted(inserted.kindOf(record));
         }
     }
 

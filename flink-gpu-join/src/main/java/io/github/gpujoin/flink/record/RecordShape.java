@@ -120,6 +120,11 @@ public abstract class RecordShape<T> {
         return getterAt(indexOf(name), name);
     }
 
+    /** Reads a field as a part of a key: as {@link #getter} does, or as {@link KeyPart} allows. */
+    Getter<T> keyGetter(String name) {
+        return getter(name);
+    }
+
     abstract Getter<T> getterAt(int index, String name);
 
     /** What the record does, of kinds of records that say it; others are all inserted. */

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
+import io.github.gpujoin.core.region.Memory;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.table.data.TimestampData;
+import org.apache.flink.table.data.binary.BinaryStringData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.data.conversion.DataStructureConverters;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
@@ -70,6 +73,38 @@ public final class RowDataFields {
             case TIMESTAMP_WITH_LOCAL_TIME_ZONE -> Types.INSTANT;
             default -> InternalTypeInfo.of(type);
         };
+    }
+
+    /**
+     * Writes a text of a row as part of a key, as its String would be; ASCII without a String.
+     *
+     * @param text StringData
+     */
+    static void writeText(Object text, KeyBytes out) {
+        // With a String at hand, its bytes may lack what UTF-8 cannot encode.
+        if (text instanceof BinaryStringData binary && binary.getJavaObject() == null) {
+            MemorySegment[] segments = binary.getSegments();
+            byte[] heap = segments.length == 1 ? segments[0].getHeapMemory() : null;
+            int length = binary.getSizeInBytes();
+            long at = Memory.BYTES + binary.getOffset();
+            if (heap != null && isAscii(heap, at, length)) {
+                out.writeLatin1(heap, at, length);
+                return;
+            }
+        }
+        out.writeText(text.toString());
+    }
+
+    private static boolean isAscii(byte[] base, long at, int length) {
+        long all = 0;
+        int i = 0;
+        for (; i + Long.BYTES <= length; i += Long.BYTES) {
+            all |= Memory.getLong(base, at + i);
+        }
+        for (; i < length; i++) {
+            all |= Memory.getByte(base, at + i);
+        }
+        return (all & 0x8080808080808080L) == 0;
     }
 
     /** How much of a second a row holds, in memory and as Flink writes it. */

@@ -7,6 +7,7 @@ import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.LogicalTypeFamily;
 import org.apache.flink.types.RowKind;
 
 /** Flink's internal rows, which tables are made of. */
@@ -31,6 +32,18 @@ final class RowDataShape<T> extends RecordShape<T> {
         DataStructureConverter<Object, Object> converter =
                 RowDataFields.converter(logicalType(index));
         return record -> converter.toExternalOrNull(field.getFieldOrNull((RowData) record));
+    }
+
+    /** Texts as they are in the row, whose bytes a key reads without decoding them. */
+    @Override
+    Getter<T> keyGetter(String name) {
+        int index = indexOf(name);
+        LogicalType type = logicalType(index);
+        if (!type.is(LogicalTypeFamily.CHARACTER_STRING)) {
+            return super.keyGetter(name);
+        }
+        RowData.FieldGetter field = RowData.createFieldGetter(type, index);
+        return record -> field.getFieldOrNull((RowData) record);
     }
 
     @Override

@@ -51,7 +51,13 @@ final class ValueWriter {
             case LONG -> target.addLong((Long) value);
             case DOUBLE -> target.addLong(Double.doubleToRawLongBits((Double) value));
             case STRING -> target.addString((String) value);
-            case BYTES -> target.addBytes((byte[]) value, 0, ((byte[]) value).length);
+            case BYTES -> {
+                if (value instanceof KeyBytes key) {
+                    target.addBytes(key.array(), 0, key.length());
+                } else {
+                    target.addBytes((byte[]) value, 0, ((byte[]) value).length);
+                }
+            }
             case SERIALIZED -> {
                 scratch.clear();
                 slot.serializer().serialize(value, scratch);

@@ -39,6 +39,11 @@ public final class Memory {
 
     private static final long BUFFER_ADDRESS = bufferAddressOffset();
 
+    /** Offsets of a String's bytes and of their encoding; -1 if this JVM has no such fields. */
+    private static final long STRING_VALUE = stringOffset("value", byte[].class);
+
+    private static final long STRING_CODER = stringOffset("coder", byte.class);
+
     static {
         if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
             throw new IllegalStateException(
@@ -266,6 +271,19 @@ public final class Memory {
         UNSAFE.putObject(base, offset, value);
     }
 
+    /**
+     * Returns the bytes of a text all of whose chars are below 256, one a char: the String's own
+     * array, which must not be modified.
+     *
+     * @return null if the text has other chars, or this JVM stores it otherwise
+     */
+    public static byte @Nullable [] latin1(String text) {
+        if (STRING_VALUE < 0 || STRING_CODER < 0 || getByte(text, STRING_CODER) != 0) {
+            return null;
+        }
+        return (byte[]) getObject(text, STRING_VALUE);
+    }
+
     /** Returns the address of a direct buffer's first byte. */
     static long addressOf(ByteBuffer direct) {
         return UNSAFE.getLong(direct, BUFFER_ADDRESS);
@@ -289,6 +307,15 @@ public final class Memory {
             return fieldOffset(Buffer.class.getDeclaredField("address"));
         } catch (NoSuchFieldException e) {
             throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private static long stringOffset(String name, Class<?> type) {
+        try {
+            Field field = String.class.getDeclaredField(name);
+            return field.getType() == type ? fieldOffset(field) : -1;
+        } catch (NoSuchFieldException e) {
+            return -1;
         }
     }
 

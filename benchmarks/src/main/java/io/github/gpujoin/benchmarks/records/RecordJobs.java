@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.benchmarks.records;
+
+import io.github.gpujoin.benchmarks.flink.FlinkContender;
+import io.github.gpujoin.flink.api.Dimension;
+import io.github.gpujoin.flink.api.StarJoin;
+import io.github.gpujoin.flink.api.TableJoin;
+import java.util.function.Consumer;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.java.functions.KeySelector;
+import org.apache.flink.api.java.tuple.Tuple2;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.connector.datagen.source.DataGeneratorSource;
+import org.apache.flink.connector.datagen.source.GeneratorFunction;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
+import org.apache.flink.types.Row;
+
+/** The jobs that are compared, and one run of each. Immutable. */
+public final class RecordJobs {
+
+    /** Outcome of a job. */
+    public record Cost(double cpuNsPerFact, long results, long checksum) {}
+
+    private interface Job {
+        void define(StreamExecutionEnvironment env, CpuWindow window);
+    }
+
+    private final int customers;
+    private final long facts;
+    private final int threads;
+    private final boolean reusesObjects;
+
+    public RecordJobs(int customers, long facts, int threads, boolean reusesObjects) {
+        this.customers = customers;
+        this.facts = facts;
+        this.threads = threads;
+        this.reusesObjects = reusesObjects;
+    }
+
+    /**
+     * Facts with a text key, of each of which a function makes a result without a join: what the
+     * results and their sink cost.
+     */
+    public Cost textMapped() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        orders(env, window)
+                                .map(o -> new PricedOrder(o.id, o.amount, "AUTOMOBILE", 1))
+                                .returns(PricedOrder.class)
+                                .sinkTo(priced(window)));
+    }
+
+    /** Facts with a text key into a sink. */
+    public Cost textSource() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        orders(env, window).sinkTo(new WindowSink<>(window, order -> order.id)));
+    }
+
+    public Cost textReplicated() throws Exception {
+        return run(true, (env, window) -> star(env, window, Dimension::replicated));
+    }
+
+    public Cost textPartitioned() throws Exception {
+        return run(true, (env, window) -> star(env, window, Dimension::partitioned));
+    }
+
+    /** Two keyed streams, connected. */
+    public Cost textKeyed() throws Exception {
+        return run(
+                true,
+                (env, window) ->
+                        customers(env, window)
+                                .keyBy(new CustomerKey())
+                                .connect(orders(env, window).keyBy(new OrderKey()))
+                                .process(
+                                        new KeyedJoin<
+                                                Tuple2<String, String>,
+                                                Customer,
+                                                Order,
+                                                PricedOrder>(
+                                                Customer.class,
+                                                Order.class,
+                                                (o, c) -> priced(o.id, o.amount, c)),
+                                        TypeInformation.of(PricedOrder.class))
+                                .sinkTo(priced(window)));
+    }
+
+    /** Facts of 20 columns into a sink. */
+    public Cost wideSource() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        wideOrders(env, window)
+                                .sinkTo(new WindowSink<>(window, order -> order.id)));
+    }
+
+    public Cost wideReplicated() throws Exception {
+        return run(true, (env, window) -> wideStar(env, window, Dimension::replicated));
+    }
+
+    public Cost widePartitioned() throws Exception {
+        return run(true, (env, window) -> wideStar(env, window, Dimension::partitioned));
+    }
+
+    /** Two keyed streams of wide facts, connected. */
+    public Cost wideKeyed() throws Exception {
+        return run(
+                true,
+                (env, window) ->
+                        customers(env, window)
+                                .keyBy(row -> row.number)
+                                .connect(wideOrders(env, window).keyBy(order -> order.customer))
+                                .process(
+                                        new KeyedJoin<Long, Customer, WideOrder, PricedOrder>(
+                                                Customer.class,
+                                                WideOrder.class,
+                                                (o, c) -> priced(o.id, o.amount, c)),
+                                        TypeInformation.of(PricedOrder.class))
+                                .sinkTo(priced(window)));
+    }
+
+    /** Facts of 16 bytes into a sink. */
+    public Cost integerSource() throws Exception {
+        return run(
+                false,
+                (env, window) ->
+                        sales(env, window).sinkTo(new WindowSink<>(window, sale -> sale.id)));
+    }
+
+    public Cost integerReplicated() throws Exception {
+        return run(true, (env, window) -> integerStar(env, window, Dimension::replicated));
+    }
+
+    public Cost integerPartitioned() throws Exception {
+        return run(true, (env, window) -> integerStar(env, window, Dimension::partitioned));
+    }
+
+    /** Two keyed streams of 16-byte rows, connected. */
+    public Cost integerKeyed() throws Exception {
+        return run(
+                true,
+                (env, window) ->
+                        rates(env, window)
+                                .keyBy(row -> row.number)
+                                .connect(sales(env, window).keyBy(sale -> sale.customer))
+                                .process(
+                                        new KeyedJoin<Long, Rate, Sale, RatedSale>(
+                                                Rate.class,
+                                                Sale.class,
+                                                (s, r) -> new RatedSale(s.id, r.percent)),
+                                        TypeInformation.of(RatedSale.class))
+                                .sinkTo(rated(window)));
+    }
+
+    /** The builder of tables. */
+    public Cost sqlBuilder() throws Exception {
+        return run(
+                true,
+                (env, window) -> {
+                    StreamTableEnvironment tables = tables(env, window);
+                    Table joined =
+                            TableJoin.in(tables)
+                                    .build(tables.from("customers"))
+                                    .probe(tables.from("orders"))
+                                    .on("region", "homeRegion")
+                                    .on("customer", "name")
+                                    .toTable();
+                    tally(tables, joined, window);
+                });
+    }
+
+    /** Flink's regular join of tables. */
+    public Cost sqlRegular() throws Exception {
+        return run(
+                true,
+                (env, window) -> {
+                    StreamTableEnvironment tables = tables(env, window);
+                    tally(
+                            tables,
+                            tables.sqlQuery(
+                                    "SELECT * FROM orders JOIN customers"
+                                            + " ON region = homeRegion AND customer = name"),
+                            window);
+                });
+    }
+
+    private Cost run(boolean hasBuild, Job job) throws Exception {
+        Configuration settings = new Configuration();
+        settings.set(PipelineOptions.OBJECT_REUSE, reusesObjects);
+        try (CpuWindow window = new CpuWindow(facts, hasBuild ? customers : 0)) {
+            StreamExecutionEnvironment env = FlinkContender.environment(threads, settings);
+            job.define(env, window);
+            env.execute();
+            return new Cost(window.cpuNsPerRow(), window.rows(), window.checksum());
+        }
+    }
+
+    private void star(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Consumer<Dimension<Customer>> distribution) {
+        StarJoin.of(orders(env, window))
+                .select("id", "amount")
+                .dimension(
+                        customers(env, window),
+                        d -> {
+                            d.on("region", "homeRegion")
+                                    .on("customer", "name")
+                                    .select("segment", "discount");
+                            distribution.accept(d);
+                        })
+                .toPojos(PricedOrder.class)
+                .sinkTo(priced(window));
+    }
+
+    private void wideStar(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Consumer<Dimension<Customer>> distribution) {
+        StarJoin.of(wideOrders(env, window))
+                .select("id", "amount")
+                .dimension(
+                        customers(env, window),
+                        d -> {
+                            d.on("customer", "number").select("segment", "discount");
+                            distribution.accept(d);
+                        })
+                .toPojos(PricedOrder.class)
+                .sinkTo(priced(window));
+    }
+
+    private void integerStar(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Consumer<Dimension<Rate>> distribution) {
+        StarJoin.of(sales(env, window))
+                .select("id")
+                .dimension(
+                        rates(env, window),
+                        d -> {
+                            d.on("customer", "number").select("percent");
+                            distribution.accept(d);
+                        })
+                .toPojos(RatedSale.class)
+                .sinkTo(rated(window));
+    }
+
+    private static PricedOrder priced(long id, double amount, Customer customer) {
+        return new PricedOrder(id, amount, customer.segment, customer.discount);
+    }
+
+    private static WindowSink<RatedSale> rated(CpuWindow window) {
+        return new WindowSink<>(window, row -> row.id + row.percent);
+    }
+
+    private StreamTableEnvironment tables(StreamExecutionEnvironment env, CpuWindow window) {
+        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        tables.createTemporaryView("customers", customers(env, window));
+        tables.createTemporaryView("orders", orders(env, window));
+        return tables;
+    }
+
+    private static void tally(StreamTableEnvironment tables, Table joined, CpuWindow window) {
+        Table selected = tables.sqlQuery("SELECT id, amount, segment, discount FROM " + joined);
+        tables.toDataStream(selected)
+                .sinkTo(
+                        new WindowSink<Row>(
+                                window,
+                                row ->
+                                        RecordData.checksum(
+                                                (Long) row.getField(0),
+                                                (Double) row.getField(1),
+                                                (String) row.getField(2),
+                                                (Double) row.getField(3))));
+    }
+
+    private static WindowSink<PricedOrder> priced(CpuWindow window) {
+        return new WindowSink<>(
+                window, row -> RecordData.checksum(row.id, row.amount, row.segment, row.discount));
+    }
+
+    private DataStream<Order> orders(StreamExecutionEnvironment env, CpuWindow window) {
+        int all = customers;
+        return facts(env, window, Order.class, number -> RecordData.order(number, all));
+    }
+
+    private DataStream<WideOrder> wideOrders(StreamExecutionEnvironment env, CpuWindow window) {
+        int all = customers;
+        return facts(env, window, WideOrder.class, number -> RecordData.wideOrder(number, all));
+    }
+
+    private <T> DataStream<T> facts(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Class<T> type,
+            GeneratorFunction<Long, T> order) {
+        int id = window.id();
+        GeneratorFunction<Long, T> gated =
+                number -> {
+                    CpuWindow.of(id).awaitBuild();
+                    return order.map(number);
+                };
+        return source(env, type, gated, facts);
+    }
+
+    private DataStream<Sale> sales(StreamExecutionEnvironment env, CpuWindow window) {
+        int all = customers;
+        return facts(env, window, Sale.class, number -> RecordData.sale(number, all));
+    }
+
+    private DataStream<Customer> customers(StreamExecutionEnvironment env, CpuWindow window) {
+        return rows(env, window, Customer.class, RecordData::customer);
+    }
+
+    private DataStream<Rate> rates(StreamExecutionEnvironment env, CpuWindow window) {
+        return rows(env, window, Rate.class, RecordData::rate);
+    }
+
+    private <T> DataStream<T> rows(
+            StreamExecutionEnvironment env,
+            CpuWindow window,
+            Class<T> type,
+            GeneratorFunction<Long, T> row) {
+        int id = window.id();
+        GeneratorFunction<Long, T> counted =
+                number -> {
+                    CpuWindow.of(id).buildRowSent();
+                    return row.map(number);
+                };
+        return source(env, type, counted, customers);
+    }
+
+    private static <T> DataStream<T> source(
+            StreamExecutionEnvironment env,
+            Class<T> type,
+            GeneratorFunction<Long, T> row,
+            long count) {
+        return env.fromSource(
+                new DataGeneratorSource<>(row, count, TypeInformation.of(type)),
+                WatermarkStrategy.noWatermarks(),
+                type.getSimpleName());
+    }
+
+    private static final class CustomerKey
+            implements KeySelector<Customer, Tuple2<String, String>> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Tuple2<String, String> getKey(Customer row) {
+            return Tuple2.of(row.homeRegion, row.name);
+        }
+    }
+
+    private static final class OrderKey implements KeySelector<Order, Tuple2<String, String>> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public Tuple2<String, String> getKey(Order order) {
+            return Tuple2.of(order.region, order.customer);
+        }
+    }
+}
