@@ -72,6 +72,9 @@ final class PageDecompressors implements CompressionCodecFactory {
             // Snappy reads the length from the page, and writes so many bytes.
             int start = compressed.start();
             int length = compressed.end() - start;
+            if (length == 0 && lengthBytes == 0) {
+                return BytesInput.empty(); // values of a page of nulls, which Snappy cannot read
+            }
             int actual = Snappy.uncompressedLength(compressed.bytes(), start, length);
             if (actual != lengthBytes) {
                 throw new IOException(

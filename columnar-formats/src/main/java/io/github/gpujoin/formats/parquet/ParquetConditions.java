@@ -52,7 +52,8 @@ final class ParquetConditions {
             ColumnCondition condition, MessageType file) {
         PrimitiveType type = file.getType(condition.column()).asPrimitiveType();
         ParquetColumn column = ParquetColumn.of(type);
-        if (column.conversion() != Conversion.NONE) {
+        // Parquet-java takes a point in a name for the path of a nested column, which is absent.
+        if (column.conversion() != Conversion.NONE || condition.column().contains(".")) {
             return null;
         }
         if (type.getPrimitiveTypeName() == PrimitiveTypeName.INT64) {

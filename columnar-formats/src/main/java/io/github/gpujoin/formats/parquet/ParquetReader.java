@@ -74,7 +74,8 @@ final class ParquetReader implements ColumnarReader {
             ChunkSchema schema,
             int chunkBytes,
             ColumnarSplit split,
-            ColumnConditions conditions) {
+            ColumnConditions conditions)
+            throws IOException {
         this.file = file;
         this.conditions =
                 new RowConditions(

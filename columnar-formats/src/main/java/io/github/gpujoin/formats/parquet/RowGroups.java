@@ -81,19 +81,39 @@ final class RowGroups {
 
     /**
      * @param file whose requested schema is set
+     * @throws IOException if the metadata contradict themselves
      */
-    RowGroups(ParquetFileReader file, ColumnarSplit split) {
+    RowGroups(ParquetFileReader file, ColumnarSplit split) throws IOException {
         this.file = file;
         this.types = file.getFileMetaData().getSchema();
         List<BlockMetaData> all = file.getRowGroups();
         for (int i = 0; i < all.size(); i++) {
             // Arrow writes an empty table as a row group without rows, which parquet-java rejects.
             BlockMetaData group = all.get(i);
+            requireRowCount(group, i, split);
             long firstRow = rowAt(group, split.offset());
             long endRow = rowAt(group, split.end());
             long pieceRows = hasPageIndex(group) ? PIECE_ROWS : group.getRowCount();
             for (long row = firstRow; row < endRow; row += pieceRows) {
                 pieces.add(new Piece(i, row, Math.min(endRow, row + pieceRows)));
+            }
+        }
+    }
+
+    /** A column that is not repeated has a value or a null in each row. */
+    private void requireRowCount(BlockMetaData group, int number, ColumnarSplit split)
+            throws IOException {
+        for (ColumnChunkMetaData column : group.getColumns()) {
+            int repetition = types.getMaxRepetitionLevel(column.getPath().toArray());
+            if (repetition == 0 && column.getValueCount() != group.getRowCount()) {
+                throw new IOException(
+                        "Row group is damaged: file=%s, rowGroup=%d, rows=%d, column=%s, values=%d"
+                                .formatted(
+                                        split.path(),
+                                        number,
+                                        group.getRowCount(),
+                                        column.getPath().toDotString(),
+                                        column.getValueCount()));
             }
         }
     }

@@ -205,9 +205,11 @@ final class LineDecoder {
         int scale = columns[column].scale();
         int start = scanner.fieldStart(line, fields.fields()[column]);
         int end = scanner.fieldEnd(line, fields.fields()[column]);
-        return isQuoted(bytes, start, end)
-                ? FieldParser.parse(type, scale, unquoted, 0, unquote(bytes, start, end))
-                : FieldParser.parse(type, scale, bytes, start, end);
+        if (isQuoted(bytes, start, end)) {
+            int length = unquote(bytes, start, end);
+            return FieldParser.parse(type, scale, unquoted, 0, length);
+        }
+        return FieldParser.parse(type, scale, bytes, start, end);
     }
 
     /**
@@ -236,7 +238,8 @@ final class LineDecoder {
             if (start == end && columns[column].nullable()) {
                 builder.addNull();
             } else if (isQuoted(bytes, start, end)) {
-                append(columns[column], unquoted, 0, unquote(bytes, start, end));
+                int length = unquote(bytes, start, end);
+                append(columns[column], unquoted, 0, length);
             } else {
                 append(columns[column], bytes, start, end);
             }
@@ -260,7 +263,7 @@ final class LineDecoder {
         return hasQuotes && start < end && bytes[start] == TextSyntax.QUOTE;
     }
 
-    /** Copies a field in quotes to {@link #unquoted}, and returns its length there. */
+    /** Copies a field in quotes to {@link #unquoted}, which it may replace; returns its length. */
     private int unquote(byte[] bytes, int start, int end) throws MalformedFieldException {
         int last = end - 1;
         if (last == start || bytes[last] != TextSyntax.QUOTE) {

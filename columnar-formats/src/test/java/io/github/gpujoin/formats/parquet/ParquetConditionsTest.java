@@ -5,6 +5,7 @@ package io.github.gpujoin.formats.parquet;
 import static java.nio.ByteOrder.LITTLE_ENDIAN;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.engine.ValueRanges;
 import io.github.gpujoin.core.filter.KeyFilterBuilder;
@@ -16,6 +17,7 @@ import io.github.gpujoin.flink.api.source.ColumnCondition;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,8 +32,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.apache.parquet.format.FileMetaData;
+import org.apache.parquet.format.RowGroup;
 import org.apache.parquet.format.Util;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
 import org.junit.jupiter.api.BeforeEach;
@@ -239,16 +243,60 @@ class ParquetConditionsTest {
         assertThat(meeting(conditions, read)).isEqualTo(meeting(conditions, readAll()));
     }
 
+    @Test
+    void shouldTestColumnsWithAPointInTheirName() throws Exception {
+        Path pointed = folder.resolve("pointed.parquet");
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement()) {
+            sql.execute(
+                    "COPY (SELECT i AS \"a.b\" FROM range(1000) r(i)) TO '%s' (FORMAT PARQUET)"
+                            .formatted(pointed));
+        }
+        List<ColumnCondition> conditions = List.of(new ColumnCondition("a.b", between(100, 199)));
+        int rows = 0;
+        try (ColumnarReader reader =
+                ParquetFormat.like(new org.apache.flink.core.fs.Path(pointed.toUri()))
+                        .open(
+                                FormatRows.whole(pointed),
+                                ColumnarPosition.START,
+                                () -> conditions)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                rows += chunk.rowCount();
+            }
+        }
+        assertThat(rows).isEqualTo(100);
+    }
+
+    @Test
+    void shouldRejectARowCountThatTheColumnsContradict() throws Exception {
+        rewriteMetadata(metadata -> metadata.getRow_groups().get(1).setNum_rows(1L << 50));
+        assertThatThrownBy(this::readAll)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Row group is damaged: file=")
+                .hasMessageContaining("t.parquet, rowGroup=1, rows=1125899906842624, column=id");
+    }
+
     /** Arrow writes an empty table so. */
     @Test
     void shouldPassRowGroupsWithoutRows() throws Exception {
         List<List<Object>> all = readAll();
+        rewriteMetadata(
+                metadata -> {
+                    RowGroup empty = metadata.getRow_groups().get(0).deepCopy();
+                    empty.setNum_rows(0);
+                    empty.getColumns().forEach(c -> c.getMeta_data().setNum_values(0));
+                    metadata.getRow_groups().add(0, empty);
+                });
+
+        assertThat(readAll()).isEqualTo(all);
+    }
+
+    private void rewriteMetadata(Consumer<FileMetaData> change) throws IOException {
         byte[] bytes = Files.readAllBytes(file);
         int footer = ByteBuffer.wrap(bytes).order(LITTLE_ENDIAN).getInt(bytes.length - 8);
         int end = bytes.length - 8 - footer;
         FileMetaData metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, end, footer));
-        metadata.getRow_groups().add(0, metadata.getRow_groups().get(0).deepCopy());
-        metadata.getRow_groups().get(0).setNum_rows(0);
+        change.accept(metadata);
         ByteArrayOutputStream written = new ByteArrayOutputStream();
         written.write(bytes, 0, end);
         Util.writeFileMetaData(metadata, written);
@@ -256,8 +304,6 @@ class ParquetConditionsTest {
         written.write(length.putInt(0, written.size() - end).array());
         written.write("PAR1".getBytes(UTF_8));
         Files.write(file, written.toByteArray());
-
-        assertThat(readAll()).isEqualTo(all);
     }
 
     /** The oracle is independent of this project's reader and conditions. */

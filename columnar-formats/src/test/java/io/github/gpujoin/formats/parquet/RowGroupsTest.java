@@ -23,7 +23,16 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.LongStream;
+import org.apache.parquet.column.ParquetProperties.WriterVersion;
+import org.apache.parquet.conf.PlainParquetConfiguration;
+import org.apache.parquet.example.data.Group;
+import org.apache.parquet.example.data.simple.SimpleGroupFactory;
+import org.apache.parquet.hadoop.ParquetWriter;
+import org.apache.parquet.hadoop.example.ExampleParquetWriter;
 import org.apache.parquet.hadoop.metadata.CompressionCodecName;
+import org.apache.parquet.io.LocalOutputFile;
+import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.MessageTypeParser;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -79,6 +88,33 @@ class RowGroupsTest {
         }
         // AssertJ would describe all rows.
         assertThat(FormatRows.read(format(), file).equals(expected)).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = CompressionCodecName.class,
+            names = {"UNCOMPRESSED", "SNAPPY", "GZIP"})
+    void shouldReadPagesOfNullsOnly(CompressionCodecName codec) throws Exception {
+        MessageType type =
+                MessageTypeParser.parseMessageType(
+                        "message t { required int64 id; optional double none; }");
+        Path nulls = folder.resolve("nulls.parquet");
+        try (ParquetWriter<Group> writer =
+                ExampleParquetWriter.builder(new LocalOutputFile(nulls))
+                        .withType(type)
+                        .withConf(new PlainParquetConfiguration())
+                        .withCompressionCodec(codec)
+                        .withWriterVersion(WriterVersion.PARQUET_2_0)
+                        .withDictionaryEncoding(false)
+                        .build()) {
+            for (long id = 0; id < 100; id++) {
+                writer.write(new SimpleGroupFactory(type).newGroup().append("id", id));
+            }
+        }
+        ParquetFormat format = ParquetFormat.like(new org.apache.flink.core.fs.Path(nulls.toUri()));
+        assertThat(FormatRows.read(format, nulls))
+                .hasSize(100)
+                .allSatisfy(row -> assertThat(row.get(1)).isNull());
     }
 
     @Test

@@ -70,6 +70,27 @@ class CsvTest {
 
     @TempDir private Path directory;
 
+    /** The array for fields without quotes grows with them. */
+    @Test
+    void shouldReadQuotedFieldsOfAnyLength() throws IOException {
+        StringBuilder lines = new StringBuilder("id,text,number\n");
+        List<List<@Nullable Object>> rows = new ArrayList<>();
+        for (int length = 1; length < 3_000; length += 61) {
+            String text = String.valueOf((char) ('a' + length % 26)).repeat(length);
+            String number = "0".repeat(length) + length;
+            lines.append(
+                    "%d,\"%s\",\"%s\"\n".formatted(length, text, number.substring(length / 2)));
+            rows.add(Arrays.asList((long) length, text, (long) length));
+        }
+        Path file = Files.writeString(directory.resolve("quoted.csv"), lines);
+        TextFormat format =
+                TextFormat.csv(
+                        TextColumn.of("id", TextType.INT64),
+                        TextColumn.of("text", TextType.TEXT),
+                        TextColumn.of("number", TextType.INT64));
+        assertThat(read(format, file)).isEqualTo(rows);
+    }
+
     @ParameterizedTest(name = "{0}")
     @CsvSource(
             delimiter = '!',
