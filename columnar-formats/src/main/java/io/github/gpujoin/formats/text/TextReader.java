@@ -22,9 +22,9 @@ final class TextReader implements ColumnarReader {
     private final LineDecoder decoder;
     private final LineScanner lines;
 
-    /** Offset in the file from which on lines belong to the next split. */
     private final RowConditions conditions;
 
+    /** Offset in the file from which on lines belong to the next split. */
     private final long endOffset;
 
     /** Offset in the block of the first line that was not scanned. */
@@ -96,6 +96,7 @@ final class TextReader implements ColumnarReader {
         String problem = lines.problem();
         while (problem == null && block.offset() + next < endOffset) {
             int limit = (int) Math.min(Integer.MAX_VALUE, endOffset - block.offset());
+            int from = next;
             lines.scan(block.bytes(), next, block.end(), limit);
             line = 0;
             next = lines.next();
@@ -103,7 +104,9 @@ final class TextReader implements ColumnarReader {
             if (lines.lines() > 0) {
                 return true;
             }
-            if (problem == null && !readBlock()) {
+            // Behind empty lines, the split may end before the block does.
+            boolean isBlockScanned = problem == null && next == from;
+            if (isBlockScanned && !readBlock()) {
                 return false;
             }
         }

@@ -160,6 +160,57 @@ class CsvTest {
     }
 
     @Test
+    void shouldSkipMoreEmptyLinesThanAScanHasMarksFor() throws IOException {
+        StringBuilder text = new StringBuilder("b,a\none,1\n").append("\n".repeat(5_000));
+        List<List<Object>> expected = new ArrayList<>(List.of(List.of("one", 1L)));
+        for (long i = 0; i < 1_000; i++) {
+            text.append("x,").append(i).append("\n".repeat(1 + (int) i % 9));
+            expected.add(List.of("x", i));
+        }
+        assertThat(read(PAIRS, file(text.toString()))).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldReadSplitsThatEndInEmptyLines(long seed) throws IOException {
+        Random random = new Random(seed);
+        for (int i = 0; i < 20; i++) {
+            StringBuilder text = new StringBuilder("b,a\n");
+            List<List<Object>> expected = new ArrayList<>();
+            for (long row = random.nextInt(6); row > 0; row--) {
+                text.append("\"x\",").append(row);
+                for (int ends = 1 + random.nextInt(6); ends > 0; ends--) {
+                    text.append(random.nextBoolean() ? "\r\n" : "\n");
+                }
+                expected.add(List.of("x", row));
+            }
+            Path file = file(text + (random.nextBoolean() ? "y,7" : ""));
+            if (Files.size(file) > text.length()) {
+                expected.add(List.of("y", 7L));
+            }
+            long size = Files.size(file);
+            for (long first = 0; first <= size; first++) {
+                long second = first + random.nextLong(size - first + 1);
+                List<List<Object>> rows = new ArrayList<>();
+                rows.addAll(read(PAIRS, split(file, 0, first), ColumnarPosition.START));
+                rows.addAll(
+                        read(PAIRS, split(file, first, second - first), ColumnarPosition.START));
+                rows.addAll(
+                        read(PAIRS, split(file, second, size - second), ColumnarPosition.START));
+                assertThat(rows).as("%s at %s, %s", text, first, second).isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadASplitThatEndsBetweenTheEmptyLinesOfABlock() throws IOException {
+        Path file = file("b,a\n" + "x,1234\n".repeat(9_000) + "\n\n" + "y,7\n".repeat(9));
+        long end = 4 + 7 * 9_000 + 1;
+        assertThat(read(PAIRS, split(file, 0, end), ColumnarPosition.START)).hasSize(9_000);
+        assertThat(read(PAIRS, split(file, end, 1000), ColumnarPosition.START)).hasSize(9);
+    }
+
+    @Test
     void shouldReadLineBreaksInsideQuotesIfTheFormatAllowsThem() throws IOException {
         Path file = file("a,\"b\nc\",b\n1,\"x\ny\",\"two\nlines\"\n2,z,\"\n\"\n");
         assertThat(PAIRS.isSplittable()).isTrue();
