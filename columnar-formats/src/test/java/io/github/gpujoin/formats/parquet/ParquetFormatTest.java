@@ -248,6 +248,15 @@ class ParquetFormatTest {
     }
 
     @Test
+    void shouldRejectAFileOfNoBytes() throws Exception {
+        Path file = Files.createFile(folder.resolve("empty.parquet"));
+        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of("id", ColumnType.INT64)));
+        assertThatThrownBy(() -> FormatRows.read(format, file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Not a Parquet file, or damaged: file=file:" + file);
+    }
+
+    @Test
     void shouldRejectATruncatedFile() throws Exception {
         Path file = write("COMPRESSION SNAPPY");
         byte[] bytes = Files.readAllBytes(file);

@@ -254,9 +254,11 @@ class CsvTest {
                 .isInstanceOf(MalformedLineException.class)
                 .hasMessageContaining(
                         "line=2, expected a closing quote before the end of the file");
-        Path empty = file("");
-        assertThatThrownBy(() -> read(PAIRS, empty))
-                .isInstanceOf(MalformedLineException.class)
-                .hasMessageContaining("line=1, expected a header");
+    }
+
+    @Test
+    void shouldReadNoRowsFromAFileOfNoBytesThoughFilesHaveAHeader() throws IOException {
+        assertThat(read(PAIRS, file(""))).isEmpty();
+        assertThat(read(PAIRS.withoutHeader(), file(""))).isEmpty();
     }
 }
