@@ -52,7 +52,7 @@ final class TextReader implements ColumnarReader {
         TextReader reader = new TextReader(block, decoder, conditions, split.end());
         long start = Math.max(decoder.linesStart(), split.offset());
         if (!from.isStart()) {
-            block.startAt(from.offset());
+            reader.restoreAt(from.offset(), split.fileBytes());
         } else if (start >= split.end() || start == decoder.linesStart()) {
             block.startAt(start);
         } else {
@@ -61,6 +61,20 @@ final class TextReader implements ColumnarReader {
             reader.skipLine();
         }
         return reader;
+    }
+
+    /** Starts at the offset of a checkpoint, which is that of a line or of the end of the file. */
+    private void restoreAt(long offset, long fileBytes) throws IOException {
+        if (offset == decoder.linesStart() || offset >= fileBytes) {
+            block.startAt(offset);
+            return;
+        }
+        block.startAt(offset - 1);
+        if (!block.read(0) || block.bytes()[next++] != '\n') {
+            throw new IOException(
+                    "File has changed since the checkpoint: no line starts at offset=%d, file=%s"
+                            .formatted(offset, block.path()));
+        }
     }
 
     private void skipLine() throws IOException {

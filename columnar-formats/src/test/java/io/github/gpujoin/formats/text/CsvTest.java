@@ -5,10 +5,12 @@ package io.github.gpujoin.formats.text;
 import static io.github.gpujoin.formats.testing.FormatRows.read;
 import static io.github.gpujoin.formats.testing.FormatRows.readInPieces;
 import static io.github.gpujoin.formats.testing.FormatRows.split;
+import static io.github.gpujoin.formats.testing.FormatRows.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -260,5 +262,29 @@ class CsvTest {
     void shouldReadNoRowsFromAFileOfNoBytesThoughFilesHaveAHeader() throws IOException {
         assertThat(read(PAIRS, file(""))).isEmpty();
         assertThat(read(PAIRS.withoutHeader(), file(""))).isEmpty();
+    }
+
+    @Test
+    void shouldRejectAFileThatChangedAtTheOffsetOfACheckpoint() throws IOException {
+        Path file = file("b,a\none,1\ntwo,2\n\nthree,3");
+        TextFormat format = PAIRS.chunkBytes(1);
+        List<ColumnarPosition> positions = new ArrayList<>();
+        try (ColumnarReader reader = format.open(whole(file), ColumnarPosition.START)) {
+            do {
+                positions.add(reader.position());
+            } while (reader.read() != null);
+        }
+        for (int i = 0; i < positions.size(); i++) {
+            assertThat(read(format, whole(file), positions.get(i))).hasSize(3 - i);
+        }
+        file("b,a\noneXY,1\ntwo,2\nthree,3");
+        for (ColumnarPosition position : positions.subList(1, 3)) {
+            assertThatThrownBy(() -> read(format, whole(file), position))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(
+                            "File has changed since the checkpoint: no line starts at offset="
+                                    + position.offset())
+                    .hasMessageContaining("f.csv");
+        }
     }
 }
