@@ -192,6 +192,7 @@ final class ParquetReader implements ColumnarReader {
             file.readBuffers().trim();
             ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
             if (part == null) {
+                batch.startPages(new ColumnPages[0]);
                 return;
             }
             ColumnPages[] columns = new ColumnPages[sources.length];

@@ -205,14 +205,6 @@ class CsvTest {
     }
 
     @Test
-    void shouldReadASplitThatEndsBetweenTheEmptyLinesOfABlock() throws IOException {
-        Path file = file("b,a\n" + "x,1234\n".repeat(9_000) + "\n\n" + "y,7\n".repeat(9));
-        long end = 4 + 7 * 9_000 + 1;
-        assertThat(read(PAIRS, split(file, 0, end), ColumnarPosition.START)).hasSize(9_000);
-        assertThat(read(PAIRS, split(file, end, 1000), ColumnarPosition.START)).hasSize(9);
-    }
-
-    @Test
     void shouldReadLineBreaksInsideQuotesIfTheFormatAllowsThem() throws IOException {
         Path file = file("a,\"b\nc\",b\n1,\"x\ny\",\"two\nlines\"\n2,z,\"\n\"\n");
         assertThat(PAIRS.isSplittable()).isTrue();
