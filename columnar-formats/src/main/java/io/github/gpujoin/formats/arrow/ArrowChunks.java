@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 /** Cuts the record batches of one split into chunks. Used by one thread at a time. */
 final class ArrowChunks implements ColumnarReader {
 
-    /** Rows that are copied at once, after which a chunk with text may be full. */
+    /** Rows whose columns of fixed width are copied at once. */
     private static final int BATCH_ROWS = 1024;
 
     private final ArrowBatches batches;
@@ -81,7 +81,12 @@ final class ArrowChunks implements ColumnarReader {
                                 + split.path());
             }
         } while (batches.offset() != from.offset());
-        row = (int) Math.min(from.rows(), batchRows);
+        if (from.rows() > batchRows) {
+            throw new IOException(
+                    "File has changed since the checkpoint: row=%d, rows=%d, offset=%d, file=%s"
+                            .formatted(from.rows(), batchRows, from.offset(), split.path()));
+        }
+        row = (int) from.rows();
     }
 
     private boolean nextBatch() throws IOException {
@@ -111,7 +116,7 @@ final class ArrowChunks implements ColumnarReader {
         int room = builder.capacityRows() - builder.rowCount();
         int count = Math.min(Math.min(batchRows - row, room), BATCH_ROWS);
         for (int i = 0; i < columns.length; i++) {
-            if (!schema.column(i).nullable() && columns[i].hasNulls()) {
+            if (!schema.column(i).nullable() && columns[i].hasNulls(row, count)) {
                 throw new IllegalArgumentException(
                         "Null in a column that is read as not nullable: column="
                                 + schema.column(i).name());
@@ -121,7 +126,7 @@ final class ArrowChunks implements ColumnarReader {
             }
         }
         if (schema.hasVariableWidth()) {
-            for (int end = row + count; row < end; row++) {
+            for (int end = row + count; row < end && !builder.isFull(); row++) {
                 appendRow();
             }
         } else {

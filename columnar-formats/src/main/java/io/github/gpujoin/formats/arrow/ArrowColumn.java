@@ -4,6 +4,7 @@ package io.github.gpujoin.formats.arrow;
 
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import java.util.stream.IntStream;
 import org.apache.arrow.vector.BaseFixedWidthVector;
 import org.apache.arrow.vector.BaseIntVector;
 import org.apache.arrow.vector.BaseLargeVariableWidthVector;
@@ -109,8 +110,14 @@ final class ArrowColumn {
         return new Column(vector.getName(), type, vector.getField().isNullable());
     }
 
-    boolean hasNulls() {
-        return vector.getNullCount() > 0 || values != vector && values.getNullCount() > 0;
+    /** Whether the batch has nulls, or some rows of it refer to nulls of the dictionary. */
+    boolean hasNulls(int firstRow, int count) {
+        if (vector.getNullCount() > 0) {
+            return true;
+        }
+        return values != vector
+                && values.getNullCount() > 0
+                && IntStream.range(firstRow, firstRow + count).anyMatch(this::isNull);
     }
 
     boolean isNull(int row) {

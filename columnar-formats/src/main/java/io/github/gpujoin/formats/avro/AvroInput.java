@@ -71,9 +71,10 @@ final class AvroInput implements SeekableInput {
      * Checks that a whole block starts at an offset. Avro takes a block that is cut off for the end
      * of the file, and reserves memory for as many bytes as a damaged length says.
      *
+     * @return offset after the block and its sync marker
      * @throws EOFException if the file ends before the block does
      */
-    void requireBlock(long offset) throws IOException {
+    long requireBlock(long offset) throws IOException {
         long[] next = {offset};
         readVariableLong(next);
         long blockBytes = readVariableLong(next);
@@ -84,6 +85,7 @@ final class AvroInput implements SeekableInput {
                             + ", fileBytes="
                             + lengthBytes);
         }
+        return next[0] + blockBytes + SYNC_BYTES;
     }
 
     /** Reads a zigzag number of variable length, and moves the offset behind it. */

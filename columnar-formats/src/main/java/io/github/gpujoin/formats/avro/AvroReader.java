@@ -137,23 +137,38 @@ final class AvroReader implements ColumnarReader {
 
     /** Starts the next block of the split; returns false if there is none. */
     private boolean startBlock() throws IOException {
-        long offset = file.previousSync();
-        if (file.pastSync(split.end())) {
-            return false;
-        }
-        blockOffset = offset;
-        rowsRead = 0;
-        try {
-            input.requireBlock(offset);
-            if (!file.hasNext() || file.getBlockCount() < 0) {
-                throw new AvroRuntimeException("Block has no rows");
+        do {
+            if (file.pastSync(split.end())) {
+                return false;
             }
+            blockOffset = file.previousSync();
+            rowsRead = 0;
+            blockRows = 0;
+        } while (!hasRows());
+        try {
             ByteBuffer bytes = file.nextBlock();
             blockRows = file.getBlockCount();
             block = bytes.array();
             blockAt = bytes.arrayOffset() + bytes.position();
             blockEnd = blockAt + bytes.remaining();
             return true;
+        } catch (IOException | RuntimeException e) {
+            throw damaged(e);
+        }
+    }
+
+    /** Loads the block; passes it and returns false if it has no rows, which Avro allows. */
+    private boolean hasRows() throws IOException {
+        try {
+            long end = input.requireBlock(blockOffset);
+            boolean hasRows = file.hasNext();
+            if (hasRows && file.getBlockCount() < 0) {
+                throw new AvroRuntimeException("Block has a negative number of rows");
+            }
+            if (!hasRows) {
+                file.seek(end);
+            }
+            return hasRows;
         } catch (IOException | RuntimeException e) {
             throw damaged(e);
         }

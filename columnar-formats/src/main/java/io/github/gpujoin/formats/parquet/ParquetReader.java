@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
-import io.github.gpujoin.core.filter.LongCondition;
-import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.flink.api.source.ColumnConditions;
@@ -16,7 +13,6 @@ import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
 import io.github.gpujoin.formats.RowConditions;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,9 +29,6 @@ import org.jspecify.annotations.Nullable;
 /** Reads the row groups of one split. Used by one thread at a time. */
 final class ParquetReader implements ColumnarReader {
 
-    /** Rows that are decoded at once: their values stay in the processor's cache. */
-    private static final int BATCH_ROWS = 1024;
-
     private final ParquetFile file;
     private final Path path;
     private final ChunkSchema schema;
@@ -45,15 +38,13 @@ final class ParquetReader implements ColumnarReader {
 
     private final RowGroups groups;
     private final RowConditions conditions;
-    private final int[] selected = new int[BATCH_ROWS];
+    private final RowBatch batch;
 
     /** Of the current row group. */
     private ColumnDictionary[] dictionaries = new ColumnDictionary[0];
 
     /** Of the current piece; null if all of it is skipped. */
     private @Nullable PageReadStore pages;
-
-    private ColumnPages[] columns = new ColumnPages[0];
 
     /** Rows of the current piece whose pages are there; first the current ones. */
     private Deque<RowRanges.Range> ranges = new ArrayDeque<>();
@@ -65,9 +56,6 @@ final class ParquetReader implements ColumnarReader {
 
     private long endRow;
     private long rowsSkipped;
-
-    /** Name of the column that is decoded, for messages. */
-    private @Nullable String decoding;
 
     private ParquetReader(
             ParquetFile file,
@@ -83,6 +71,7 @@ final class ParquetReader implements ColumnarReader {
         this.path = split.path();
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
+        this.batch = new RowBatch(builder);
         MessageType types = file.types();
         this.sources = new ParquetColumn[schema.size()];
         this.descriptors = new ColumnDescriptor[schema.size()];
@@ -167,7 +156,7 @@ final class ParquetReader implements ColumnarReader {
         while (!builder.isFull() && (row < endRow || continueGroup())) {
             readBatch();
         }
-        return builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
+        return batch.seal();
     }
 
     private boolean continueGroup() throws IOException {
@@ -204,10 +193,10 @@ final class ParquetReader implements ColumnarReader {
             file.readBuffers().trim();
             ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
             if (part == null) {
-                columns = new ColumnPages[0];
+                batch.startPages(new ColumnPages[0]);
                 return;
             }
-            columns = new ColumnPages[sources.length];
+            ColumnPages[] columns = new ColumnPages[sources.length];
             for (int i = 0; i < columns.length; i++) {
                 columns[i] =
                         new ColumnPages(
@@ -219,30 +208,30 @@ final class ParquetReader implements ColumnarReader {
                                         part.pages().getPageReader(descriptors[i]),
                                         dictionaries[i],
                                         file.decompressors()),
-                                BATCH_ROWS);
+                                RowBatch.MAX_ROWS);
             }
+            batch.startPages(columns);
         } catch (IOException | RuntimeException e) {
             throw damaged(e, "");
         }
     }
 
-    /** Decodes some rows of the current row group, and adds those that meet the conditions. */
+    /** Adds rows of the batch that meet the conditions; decodes the next batch if none are left. */
     private void readBatch() throws IOException {
-        int rows = batchRows();
-        if (rows == 0) {
-            return;
-        }
-        RowPruner pruner = conditions.pruner(rows);
-        try {
-            if (pruner == null) {
-                readAll(rows);
-            } else {
-                readSelected(pruner, rows);
+        if (!batch.hasRest()) {
+            int rows = batchRows();
+            if (rows == 0) {
+                return;
             }
-        } catch (IOException | RuntimeException e) {
-            throw damaged(e, decoding == null ? "" : decoding);
+            try {
+                batch.decode(row, rows, conditions.pruner(rows));
+            } catch (IOException | RuntimeException e) {
+                throw damaged(e, batch.decoding());
+            }
         }
-        row += rows;
+        int added = batch.addRows();
+        rowsSkipped += batch.nextRow() - row - added;
+        row = batch.nextRow();
     }
 
     /** Moves to the next row whose pages are there, and returns how many rows follow, at most. */
@@ -255,109 +244,9 @@ final class ParquetReader implements ColumnarReader {
         rowsSkipped += start - row;
         row = start;
         int room = builder.capacityRows() - builder.rowCount();
-        return range == null ? 0 : (int) Math.min(range.to + 1 - start, Math.min(room, BATCH_ROWS));
-    }
-
-    private void readAll(int rows) throws IOException {
-        for (int i = 0; i < columns.length; i++) {
-            decoding = schema.column(i).name();
-            columns[i].seek(row);
-            if (schema.column(i).isFixed()) {
-                int widthBytes = schema.column(i).type().widthBytes();
-                int at = builder.columnOffset(i) + widthBytes * builder.rowCount();
-                columns[i].read(rows, builder.array(), at);
-            } else {
-                columns[i].load(rows);
-            }
-        }
-        decoding = null;
-        if (schema.hasVariableWidth()) {
-            appendRows(rows);
-        } else {
-            builder.advance(rows);
-        }
-    }
-
-    /** Decodes the columns with conditions first, each only where all before it are met. */
-    private void readSelected(RowPruner pruner, int rows) throws IOException {
-        for (ColumnPages column : columns) {
-            column.startSelection();
-        }
-        for (int i = 0; i < rows; i++) {
-            selected[i] = i;
-        }
-        int kept;
-        try {
-            kept =
-                    pruner.select(
-                            (column, condition, some, count) ->
-                                    select(column, condition, some, count, rows),
-                            selected,
-                            rows);
-        } catch (UncheckedIOException e) {
-            throw e.getCause();
-        }
-        for (int i = 0; i < columns.length; i++) {
-            if (columns[i].isSelected()) {
-                kept = columns[i].dropNulls(selected, kept);
-            }
-        }
-        rowsSkipped += rows - kept;
-        for (int i = 0; i < columns.length && kept > 0; i++) {
-            if (!columns[i].isSelected()) {
-                decoding = schema.column(i).name();
-                columns[i].seek(row);
-                columns[i].select(selected, kept, rows);
-            }
-            if (schema.column(i).isFixed()) {
-                int widthBytes = schema.column(i).type().widthBytes();
-                int at = builder.columnOffset(i) + widthBytes * builder.rowCount();
-                columns[i].put(selected, kept, builder.array(), at);
-            }
-        }
-        decoding = null;
-        append(kept);
-    }
-
-    /** Selects rows by a condition on a column, which is decoded for them. */
-    private int select(int column, LongCondition condition, int[] some, int count, int rows) {
-        decoding = schema.column(column).name();
-        try {
-            // A further condition on the column tests what the first one decoded.
-            if (!columns[column].isSelected()) {
-                columns[column].seek(row);
-            }
-            return columns[column].select(condition, some, count, rows);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** Adds the selected rows, whose columns of fixed width are in the builder. */
-    private void append(int count) {
-        if (!schema.hasVariableWidth()) {
-            builder.advance(count);
-            return;
-        }
-        for (int i = 0; i < count; i++) {
-            for (int column = 0; column < columns.length; column++) {
-                if (!schema.column(column).isFixed()) {
-                    columns[column].appendSelected(builder, selected[i]);
-                }
-            }
-            builder.endRow();
-        }
-    }
-
-    private void appendRows(int rows) {
-        for (int at = 0; at < rows; at++) {
-            for (int i = 0; i < columns.length; i++) {
-                if (!schema.column(i).isFixed()) {
-                    columns[i].append(builder, at);
-                }
-            }
-            builder.endRow();
-        }
+        return range == null
+                ? 0
+                : (int) Math.min(range.to + 1 - start, Math.min(room, RowBatch.MAX_ROWS));
     }
 
     private IOException damaged(Exception e, String column) {

@@ -44,7 +44,9 @@ final class LineScanner {
     }
 
     /**
-     * Finds up to {@link #MAX_LINES} lines.
+     * Finds up to {@link #MAX_LINES} lines: fewer if many empty lines are between them, perhaps
+     * none. If {@link #next} then is not behind {@code from}, the first line has no end before
+     * {@code to}.
      *
      * @param bytes with {@link TextBlock#PADDING_BYTES} after {@code to}
      * @param from of the first line
@@ -78,6 +80,10 @@ final class LineScanner {
                 breaks &= all;
             }
             if (count > marks.length - 2 * Long.SIZE) {
+                if (firsts[lines] > marks.length - 2 * Long.SIZE - fieldCount - 2) {
+                    // Skipped empty lines have marks, too. The caller scans on from the open line.
+                    return;
+                }
                 // Only a line with more fields than any good one has offsets that do not fit.
                 count = Math.min(count, firsts[lines] + fieldCount + 2);
             }

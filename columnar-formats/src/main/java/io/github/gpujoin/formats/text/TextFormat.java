@@ -26,7 +26,8 @@ import org.apache.flink.annotation.PublicEvolving;
  * <p>CSV has the quotes of RFC 4180: a field in quotes may contain delimiters and doubled quotes.
  * Whether a line feed is inside quotes cannot be known in the middle of a file, so a line break
  * inside quotes is malformed, unless {@link #quotedLineBreaks} allows it: then one reader reads all
- * of a file. A CSV line without a byte is skipped if lines have several columns.
+ * of a file. A CSV line without a byte is skipped if lines have several columns. A file without a
+ * byte has no rows, also where files have a header.
  *
  * <pre>{@code
  * TextFormat orders =
@@ -177,7 +178,7 @@ public final class TextFormat implements ColumnarFormat {
         TextBlock block = TextBlock.open(split.path(), split.fileBytes());
         try {
             FieldMap fields =
-                    syntax.hasHeader()
+                    syntax.hasHeader() && split.fileBytes() > 0
                             ? TextHeader.read(block, syntax).fields(selected, split.path())
                             : new FieldMap(
                                     columns.size(),

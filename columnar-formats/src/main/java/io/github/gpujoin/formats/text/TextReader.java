@@ -22,9 +22,9 @@ final class TextReader implements ColumnarReader {
     private final LineDecoder decoder;
     private final LineScanner lines;
 
-    /** Offset in the file from which on lines belong to the next split. */
     private final RowConditions conditions;
 
+    /** Offset in the file from which on lines belong to the next split. */
     private final long endOffset;
 
     /** Offset in the block of the first line that was not scanned. */
@@ -52,7 +52,7 @@ final class TextReader implements ColumnarReader {
         TextReader reader = new TextReader(block, decoder, conditions, split.end());
         long start = Math.max(decoder.linesStart(), split.offset());
         if (!from.isStart()) {
-            block.startAt(from.offset());
+            reader.restoreAt(from.offset(), split.fileBytes());
         } else if (start >= split.end() || start == decoder.linesStart()) {
             block.startAt(start);
         } else {
@@ -61,6 +61,20 @@ final class TextReader implements ColumnarReader {
             reader.skipLine();
         }
         return reader;
+    }
+
+    /** Starts at the offset of a checkpoint, which is that of a line or of the end of the file. */
+    private void restoreAt(long offset, long fileBytes) throws IOException {
+        if (offset == decoder.linesStart() || offset >= fileBytes) {
+            block.startAt(offset);
+            return;
+        }
+        block.startAt(offset - 1);
+        if (!block.read(0) || block.bytes()[next++] != '\n') {
+            throw new IOException(
+                    "File has changed since the checkpoint: no line starts at offset=%d, file=%s"
+                            .formatted(offset, block.path()));
+        }
     }
 
     private void skipLine() throws IOException {
@@ -96,6 +110,7 @@ final class TextReader implements ColumnarReader {
         String problem = lines.problem();
         while (problem == null && block.offset() + next < endOffset) {
             int limit = (int) Math.min(Integer.MAX_VALUE, endOffset - block.offset());
+            int from = next;
             lines.scan(block.bytes(), next, block.end(), limit);
             line = 0;
             next = lines.next();
@@ -103,7 +118,9 @@ final class TextReader implements ColumnarReader {
             if (lines.lines() > 0) {
                 return true;
             }
-            if (problem == null && !readBlock()) {
+            // Behind empty lines, the split may end before the block does.
+            boolean isBlockScanned = problem == null && next == from;
+            if (isBlockScanned && !readBlock()) {
                 return false;
             }
         }

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.avro.Schema;
+import org.apache.avro.SchemaBuilder;
 import org.apache.avro.file.CodecFactory;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.file.DataFileWriter;
@@ -228,6 +230,39 @@ class AvroFormatTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("Not an Avro container file, or damaged")
                 .hasMessageContaining("t.avro");
+    }
+
+    /** The specification allows them, though Avro's own writer makes none. */
+    @Test
+    void shouldPassBlocksWithoutRows() throws Exception {
+        Schema schema = SchemaBuilder.record("r").fields().requiredLong("id").endRecord();
+        byte[] sync = new byte[16];
+        new Random(5).nextBytes(sync);
+        byte[] empty = new byte[2 + sync.length];
+        System.arraycopy(sync, 0, empty, 2, sync.length);
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        List<List<@Nullable Object>> expected = new ArrayList<>();
+        try (DataFileWriter<GenericRecord> writer =
+                new DataFileWriter<>(new GenericDatumWriter<>(schema))) {
+            writer.create(schema, out, sync);
+            for (long id = 0; id < 5; id++) {
+                writer.flush();
+                for (int i = 0; i < id % 3; i++) {
+                    out.write(empty);
+                }
+                GenericRecord row = new GenericData.Record(schema);
+                row.put("id", id);
+                writer.append(row);
+                expected.add(List.of(id));
+            }
+        }
+        out.write(empty);
+        Path file = Files.write(folder.resolve("t.avro"), out.toByteArray());
+        AvroFormat format = like(file);
+        assertThat(read(format, file)).isEqualTo(expected);
+        for (long seed = 1; seed <= 20; seed++) {
+            assertThat(readInPieces(format, file, new Random(seed))).isEqualTo(expected);
+        }
     }
 
     /** Damage is refused with the file's name, or values differ; nothing else is thrown. */

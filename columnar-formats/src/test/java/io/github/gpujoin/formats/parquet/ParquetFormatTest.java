@@ -5,9 +5,13 @@ package io.github.gpujoin.formats.parquet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
+import io.github.gpujoin.formats.FileColumns;
 import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +22,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -139,6 +144,37 @@ class ParquetFormatTest {
         assertThat(rows.stream().map(row -> row.get(0))).hasSize(ROWS).doesNotHaveDuplicates();
     }
 
+    /** With a dictionary, a file of any size has texts that take many times its bytes. */
+    @ParameterizedTest
+    @CsvSource({"100000, 300", "2500000, 5"})
+    void shouldEndChunksOfLargeTextsAtTheirSize(int textBytes, int rowCount) throws Exception {
+        Path file = folder.resolve("large.parquet");
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement()) {
+            sql.execute(
+                    "COPY (SELECT i AS id, repeat('x', %d) AS text, i * 3 AS more FROM range(%d) r(i)) TO '%s' (FORMAT PARQUET)"
+                            .formatted(textBytes, rowCount, file));
+        }
+        ParquetFormat format = like(file);
+        long next = 0;
+        try (ColumnarReader reader = format.open(FormatRows.whole(file), ColumnarPosition.START)) {
+            for (Chunk chunk = reader.read(); chunk != null; chunk = reader.read()) {
+                assertThat(chunk.lengthBytes())
+                        .isLessThan(FileColumns.CHUNK_BYTES + textBytes + 10_000);
+                List<List<@Nullable Object>> rows = new ArrayList<>();
+                FormatRows.addRows(chunk, rows);
+                for (List<@Nullable Object> row : rows) {
+                    assertThat(List.of(row.get(0), row.get(2))).isEqualTo(List.of(next, 3 * next));
+                    next++;
+                }
+                assertThat(reader.position().rows()).isEqualTo(next);
+                assertThat(reader.rowsSkipped()).isZero();
+            }
+        }
+        assertThat(next).isEqualTo(rowCount);
+        assertThat(FormatRows.readInPieces(format, file, new Random(1))).hasSize(rowCount);
+    }
+
     @Test
     void shouldReadOptionalColumnsAsArraysIfTheSchemaSaysSo() throws Exception {
         Path file = write("COMPRESSION SNAPPY");
@@ -209,6 +245,15 @@ class ParquetFormatTest {
             }
         }
         assertThat(rejected).isPositive();
+    }
+
+    @Test
+    void shouldRejectAFileOfNoBytes() throws Exception {
+        Path file = Files.createFile(folder.resolve("empty.parquet"));
+        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of("id", ColumnType.INT64)));
+        assertThatThrownBy(() -> FormatRows.read(format, file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("Not a Parquet file, or damaged: file=file:" + file);
     }
 
     @Test

@@ -3,6 +3,7 @@
 package io.github.gpujoin.formats.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
@@ -20,6 +21,8 @@ import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
@@ -36,11 +39,13 @@ import org.apache.avro.generic.GenericRecord;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
+import org.apache.flink.util.CloseableIterator;
 import org.apache.flink.util.CollectionUtil;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Reads files of each format in a job that restarts. */
@@ -142,6 +147,39 @@ class FormatSourceITCase {
         }
 
         abstract void write(Path file, int first) throws IOException;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"TBL, false", "TBL, true", "CSV, false", "CSV, true"})
+    void shouldReadNoRowsFromTextFilesOfNoBytes(Kind kind, boolean isWatched) throws Exception {
+        Files.createFile(folder.resolve("empty"));
+        kind.write(folder.resolve("rows"), 0);
+        assertThat(readRows(kind, isWatched)).hasSize(ROWS).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"AVRO, false", "AVRO, true", "ARROW, false", "ARROW, true"})
+    void shouldRejectOtherFilesOfNoBytesByName(Kind kind, boolean isWatched) throws Exception {
+        Path file = Files.createFile(folder.resolve("empty"));
+        assertThatThrownBy(() -> readRows(kind, isWatched))
+                .hasStackTraceContaining(", or damaged: file=file:" + file);
+    }
+
+    private List<Long> readRows(Kind kind, boolean isWatched) throws Exception {
+        RestartingJob.failAt(Integer.MAX_VALUE);
+        ColumnarSource source =
+                ColumnarSource.of(kind.format, new org.apache.flink.core.fs.Path(folder.toUri()));
+        if (isWatched) {
+            source = source.watch(Duration.ofMillis(20));
+        }
+        List<Long> ids = new ArrayList<>();
+        try (CloseableIterator<Long> read =
+                RestartingJob.ids(RestartingJob.environment(), source)) {
+            while (ids.size() < ROWS && read.hasNext()) {
+                ids.add(read.next());
+            }
+        }
+        return ids;
     }
 
     /** Results are collected exactly once, so rows that were read twice would be there twice. */

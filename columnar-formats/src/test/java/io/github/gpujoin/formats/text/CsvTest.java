@@ -5,10 +5,12 @@ package io.github.gpujoin.formats.text;
 import static io.github.gpujoin.formats.testing.FormatRows.read;
 import static io.github.gpujoin.formats.testing.FormatRows.readInPieces;
 import static io.github.gpujoin.formats.testing.FormatRows.split;
+import static io.github.gpujoin.formats.testing.FormatRows.whole;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
+import io.github.gpujoin.flink.api.source.ColumnarReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -181,6 +183,49 @@ class CsvTest {
     }
 
     @Test
+    void shouldSkipMoreEmptyLinesThanAScanHasMarksFor() throws IOException {
+        StringBuilder text = new StringBuilder("b,a\none,1\n").append("\n".repeat(5_000));
+        List<List<Object>> expected = new ArrayList<>(List.of(List.of("one", 1L)));
+        for (long i = 0; i < 1_000; i++) {
+            text.append("x,").append(i).append("\n".repeat(1 + (int) i % 9));
+            expected.add(List.of("x", i));
+        }
+        assertThat(read(PAIRS, file(text.toString()))).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldReadSplitsThatEndInEmptyLines(long seed) throws IOException {
+        Random random = new Random(seed);
+        for (int i = 0; i < 20; i++) {
+            StringBuilder text = new StringBuilder("b,a\n");
+            List<List<Object>> expected = new ArrayList<>();
+            for (long row = random.nextInt(6); row > 0; row--) {
+                text.append("\"x\",").append(row);
+                for (int ends = 1 + random.nextInt(6); ends > 0; ends--) {
+                    text.append(random.nextBoolean() ? "\r\n" : "\n");
+                }
+                expected.add(List.of("x", row));
+            }
+            Path file = file(text + (random.nextBoolean() ? "y,7" : ""));
+            if (Files.size(file) > text.length()) {
+                expected.add(List.of("y", 7L));
+            }
+            long size = Files.size(file);
+            for (long first = 0; first <= size; first++) {
+                long second = first + random.nextLong(size - first + 1);
+                List<List<Object>> rows = new ArrayList<>();
+                rows.addAll(read(PAIRS, split(file, 0, first), ColumnarPosition.START));
+                rows.addAll(
+                        read(PAIRS, split(file, first, second - first), ColumnarPosition.START));
+                rows.addAll(
+                        read(PAIRS, split(file, second, size - second), ColumnarPosition.START));
+                assertThat(rows).as("%s at %s, %s", text, first, second).isEqualTo(expected);
+            }
+        }
+    }
+
+    @Test
     void shouldReadLineBreaksInsideQuotesIfTheFormatAllowsThem() throws IOException {
         Path file = file("a,\"b\nc\",b\n1,\"x\ny\",\"two\nlines\"\n2,z,\"\n\"\n");
         assertThat(PAIRS.isSplittable()).isTrue();
@@ -224,9 +269,35 @@ class CsvTest {
                 .isInstanceOf(MalformedLineException.class)
                 .hasMessageContaining(
                         "line=2, expected a closing quote before the end of the file");
-        Path empty = file("");
-        assertThatThrownBy(() -> read(PAIRS, empty))
-                .isInstanceOf(MalformedLineException.class)
-                .hasMessageContaining("line=1, expected a header");
+    }
+
+    @Test
+    void shouldReadNoRowsFromAFileOfNoBytesThoughFilesHaveAHeader() throws IOException {
+        assertThat(read(PAIRS, file(""))).isEmpty();
+        assertThat(read(PAIRS.withoutHeader(), file(""))).isEmpty();
+    }
+
+    @Test
+    void shouldRejectAFileThatChangedAtTheOffsetOfACheckpoint() throws IOException {
+        Path file = file("b,a\none,1\ntwo,2\n\nthree,3");
+        TextFormat format = PAIRS.chunkBytes(1);
+        List<ColumnarPosition> positions = new ArrayList<>();
+        try (ColumnarReader reader = format.open(whole(file), ColumnarPosition.START)) {
+            do {
+                positions.add(reader.position());
+            } while (reader.read() != null);
+        }
+        for (int i = 0; i < positions.size(); i++) {
+            assertThat(read(format, whole(file), positions.get(i))).hasSize(3 - i);
+        }
+        file("b,a\noneXY,1\ntwo,2\nthree,3");
+        for (ColumnarPosition position : positions.subList(1, 3)) {
+            assertThatThrownBy(() -> read(format, whole(file), position))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(
+                            "File has changed since the checkpoint: no line starts at offset="
+                                    + position.offset())
+                    .hasMessageContaining("f.csv");
+        }
     }
 }

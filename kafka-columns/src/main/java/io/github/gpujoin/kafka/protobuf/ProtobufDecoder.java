@@ -5,6 +5,7 @@ package io.github.gpujoin.kafka.protobuf;
 import com.google.protobuf.CodedInputStream;
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.Descriptors.OneofDescriptor;
 import com.google.protobuf.WireFormat;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.formats.record.BadRecordException;
@@ -12,6 +13,9 @@ import io.github.gpujoin.formats.record.RowWriter;
 import io.github.gpujoin.kafka.RecordDecoder;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Reads messages field by field. */
 final class ProtobufDecoder implements RecordDecoder {
@@ -23,6 +27,9 @@ final class ProtobufDecoder implements RecordDecoder {
 
     /** Whether each field was in the message. */
     private final boolean[] seen;
+
+    /** By tag of a member of a oneof: indexes of the fields that are its other members. */
+    private final Map<Integer, int[]> others = new HashMap<>();
 
     ProtobufDecoder(Descriptor message, ChunkSchema schema) {
         this.fields = new ProtobufField[schema.size()];
@@ -42,6 +49,19 @@ final class ProtobufDecoder implements RecordDecoder {
         Arrays.sort(fields, (a, b) -> Integer.compare(a.tag(), b.tag()));
         this.tags = Arrays.stream(fields).mapToInt(ProtobufField::tag).toArray();
         this.seen = new boolean[fields.length];
+        message.getRealOneofs().forEach(this::addMembers);
+    }
+
+    private void addMembers(OneofDescriptor oneof) {
+        for (FieldDescriptor member : oneof.getFields()) {
+            int[] cleared =
+                    IntStream.range(0, fields.length)
+                            .filter(i -> fields[i].isOtherMember(member))
+                            .toArray();
+            if (cleared.length > 0) {
+                others.put(ProtobufField.tag(member), cleared);
+            }
+        }
     }
 
     @Override
@@ -66,6 +86,9 @@ final class ProtobufDecoder implements RecordDecoder {
                     seen[index] = true;
                     expected = index + 1;
                 }
+                if (!others.isEmpty()) {
+                    clearOthers(tag);
+                }
             }
         } catch (BadRecordException e) {
             throw e;
@@ -75,6 +98,16 @@ final class ProtobufDecoder implements RecordDecoder {
         for (int i = 0; i < seen.length; i++) {
             if (!seen[i]) {
                 fields[i].readAbsent(row);
+            }
+        }
+    }
+
+    /** If several members of a oneof are in a message, the last one is its value. */
+    private void clearOthers(int tag) {
+        int[] cleared = others.get(tag);
+        if (cleared != null) {
+            for (int index : cleared) {
+                seen[index] = false;
             }
         }
     }

@@ -50,7 +50,7 @@ final class ProtobufField {
                             + (field.isRepeated() ? "repeated " : "")
                             + type);
         }
-        this.tag = field.getNumber() << 3 | field.getLiteType().getWireType();
+        this.tag = tag(field);
         this.isNullIfAbsent = field.hasPresence() && column.nullable();
         if (type == FieldDescriptor.Type.ENUM && column.type() == ColumnType.STRING) {
             for (EnumValueDescriptor value : field.getEnumType().getValues()) {
@@ -94,8 +94,18 @@ final class ProtobufField {
         return type == FieldDescriptor.Type.UINT32 || type == FieldDescriptor.Type.FIXED32;
     }
 
+    /** Returns what precedes each value of a field: its number and wire type. */
+    static int tag(FieldDescriptor field) {
+        return field.getNumber() << 3 | field.getLiteType().getWireType();
+    }
+
     int tag() {
         return tag;
+    }
+
+    /** Whether a member of a oneof clears this field, as another member of it. */
+    boolean isOtherMember(FieldDescriptor member) {
+        return field != member && field.getContainingOneof() == member.getContainingOneof();
     }
 
     String name() {

@@ -169,6 +169,54 @@ class ProtobufFormatTest {
                 .isEqualTo(List.of(List.of(300L)));
     }
 
+    /**
+     * A writer that appends to a message may write several members; Protocol Buffers keep the last.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldReadTheLastMemberOfAOneof(long seed) throws Exception {
+        DescriptorProto.Builder type = DescriptorProto.newBuilder().setName("Choice");
+        type.addOneofDeclBuilder().setName("choice");
+        for (String name : List.of("a", "b", "c", "free")) {
+            FieldDescriptorProto.Builder field = type.addFieldBuilder();
+            field.setName(name).setNumber(type.getFieldCount()).setLabel(Label.LABEL_OPTIONAL);
+            field.setType(name.equals("b") ? Type.TYPE_STRING : Type.TYPE_INT32);
+            if (!name.equals("free")) {
+                field.setOneofIndex(0);
+            }
+        }
+        FileDescriptorProto.Builder file = FileDescriptorProto.newBuilder().setName("c.proto");
+        Descriptor choice =
+                FileDescriptor.buildFrom(file.addMessageType(type).build(), new FileDescriptor[0])
+                        .findMessageTypeByName("Choice");
+        ChunkSchema columns =
+                ChunkSchema.of(
+                        Column.nullable("b", ColumnType.STRING),
+                        Column.nullable("free", ColumnType.INT32),
+                        Column.nullable("a", ColumnType.INT32));
+        Random random = new Random(seed);
+        List<byte[]> values = new ArrayList<>();
+        List<List<Object>> expected = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            ByteString wire = ByteString.EMPTY;
+            for (int count = random.nextInt(5); count > 0; count--) {
+                FieldDescriptor field = choice.getFields().get(random.nextInt(4));
+                Object value = field.getName().equals("b") ? "text" + i : (Object) i;
+                DynamicMessage.Builder one = DynamicMessage.newBuilder(choice);
+                wire = wire.concat(one.setField(field, value).build().toByteString());
+            }
+            DynamicMessage message = DynamicMessage.parseFrom(choice, wire);
+            List<Object> row = new ArrayList<>();
+            for (Column column : columns.columns()) {
+                FieldDescriptor field = choice.findFieldByName(column.name());
+                row.add(message.hasField(field) ? expected(field, message.getField(field)) : null);
+            }
+            values.add(wire.toByteArray());
+            expected.add(row);
+        }
+        assertThat(DecodedRows.of(ProtobufFormat.of(choice), columns, values)).isEqualTo(expected);
+    }
+
     @Test
     void shouldRefuseRepeatedFieldsAndMessages() {
         for (String name : List.of("many", "f_message")) {

@@ -14,7 +14,7 @@ import org.apache.flink.core.fs.Path;
 /**
  * Finds all files of some paths, as Flink's own enumerators do, and cuts each into a few splits for
  * every reader, so that all readers have work to the end: a file system's blocks are too large for
- * that on small files.
+ * that on small files. A file of no bytes is one split: its format decides whether it is damaged.
  */
 final class FileSplits extends NonSplittingRecursiveEnumerator {
 
@@ -36,7 +36,8 @@ final class FileSplits extends NonSplittingRecursiveEnumerator {
             FileStatus file, FileSystem fileSystem, List<FileSourceSplit> target) {
         long wanted = file.getLen() / ((long) SPLITS_PER_READER * readers) + 1;
         long length = Math.max(SMALLEST_BYTES, Math.min(LARGEST_BYTES, wanted));
-        for (long offset = 0; offset < file.getLen(); offset += length) {
+        long offset = 0;
+        do {
             target.add(
                     new FileSourceSplit(
                             getNextId(),
@@ -45,6 +46,7 @@ final class FileSplits extends NonSplittingRecursiveEnumerator {
                             Math.min(length, file.getLen() - offset),
                             file.getModificationTime(),
                             file.getLen()));
-        }
+            offset += length;
+        } while (offset < file.getLen());
     }
 }
