@@ -20,10 +20,8 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
 
     private static final long serialVersionUID = 1L;
 
-    /**
-     * Between two looks whether expected conditions are known: short, as nobody wakes the thread.
-     */
-    private static final long WAIT_MS = 1;
+    /** Longest wait for conditions in one call, since a reader stops between two calls. */
+    private static final int WAIT_MS = 10;
 
     private final ColumnarFormat format;
     private final ColumnConditions conditions;
@@ -100,8 +98,7 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
 
         @Override
         public @Nullable RecordIterator<Chunk> readBatch() throws IOException {
-            if (conditions.areExpected()) {
-                sleep();
+            if (!awaitConditions()) {
                 return new SingletonResultIterator<>();
             }
             Chunk chunk = reader.read();
@@ -121,13 +118,20 @@ final class ColumnarBulkFormat implements BulkFormat<Chunk, FileSourceSplit> {
             return batch;
         }
 
-        private static void sleep() throws InterruptedIOException {
-            try {
-                Thread.sleep(WAIT_MS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new InterruptedIOException("Interrupted while a join loads its dimensions");
+        /** Waits for conditions that are expected; returns false if they still are. */
+        private boolean awaitConditions() throws InterruptedIOException {
+            for (int ms = 0; conditions.areExpected(); ms++) {
+                if (ms == WAIT_MS) {
+                    return false;
+                }
+                try {
+                    Thread.sleep(1);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                    throw new InterruptedIOException("Interrupted while a join loads");
+                }
             }
+            return true;
         }
 
         @Override
