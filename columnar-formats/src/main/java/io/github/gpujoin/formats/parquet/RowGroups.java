@@ -88,9 +88,10 @@ final class RowGroups {
         this.types = file.getFileMetaData().getSchema();
         List<BlockMetaData> all = file.getRowGroups();
         for (int i = 0; i < all.size(); i++) {
-            // Arrow writes an empty table as a row group without rows, which parquet-java rejects.
             BlockMetaData group = all.get(i);
             requireRowCount(group, i, split);
+            // A group without rows, as Arrow writes an empty table, has no piece: parquet-java
+            // rejects it.
             long firstRow = rowAt(group, split.offset());
             long endRow = rowAt(group, split.end());
             long pieceRows = hasPageIndex(group) ? PIECE_ROWS : group.getRowCount();
@@ -198,9 +199,7 @@ final class RowGroups {
                 : new Part(file.readFilteredRowGroup(number(), rows), rows.getRanges());
     }
 
-    /**
-     * Returns the rows of the current group except those of which it is plain that none matches.
-     */
+    /** Returns the rows of the current group that may meet the conditions. */
     private RowRanges matching(List<ColumnCondition> conditions) throws IOException {
         RowRanges all = RowRanges.createSingle(current().getRowCount());
         FilterPredicate predicate = ParquetConditions.predicate(conditions, types);
