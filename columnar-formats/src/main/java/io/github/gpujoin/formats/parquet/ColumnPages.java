@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.encoding.PackedCodes;
 import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.Column;
@@ -59,18 +60,49 @@ final class ColumnPages {
      * Decodes rows of a column that has fixed width in the chunk.
      *
      * @param at offset in {@code target} of the first
-     * @param rows at most the maximum of a batch
      */
     void read(int rows, byte[] target, int at) throws IOException {
         int widthBytes = column.type().widthBytes();
         for (int done = 0; done < rows; ) {
-            int some = Math.min(rows - done, pages.startPage());
-            if (pages.readDefined(defined, 0, some) < some) {
-                throw new ParquetDecodingException("Null in a column that is read as not nullable");
-            }
+            int some = Math.min(Math.min(rows - done, pages.startPage()), defined.length);
+            requireDefined(some);
             readValues(some, target, at + done * widthBytes, widthBytes);
             pages.advance(some);
             done += some;
+        }
+    }
+
+    /** Returns the dictionary of the column in the row group, if it has one. */
+    DictionaryDecoder.@Nullable Values dictionary() {
+        return pages.dictionary();
+    }
+
+    /**
+     * Adds the codes of rows to others, up to the first page that has values instead. The column
+     * has fixed width in the chunk.
+     *
+     * @return number of runs and single codes that they were stored as, about
+     */
+    long copyCodes(PackedCodes codes, int rows) throws IOException {
+        long stored = 0;
+        for (int done = 0; done < rows; ) {
+            int some = Math.min(Math.min(rows - done, pages.startPage()), defined.length);
+            if (!(pages.values() instanceof DictionaryDecoder decoder)) {
+                break;
+            }
+            requireDefined(some);
+            long before = decoder.stored();
+            decoder.copyCodes(codes, some);
+            stored += decoder.stored() - before;
+            pages.advance(some);
+            done += some;
+        }
+        return stored;
+    }
+
+    private void requireDefined(int rows) {
+        if (pages.readDefined(defined, 0, rows) < rows) {
+            throw new ParquetDecodingException("Null in a column that is read as not nullable");
         }
     }
 

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.encoding.PackedCodes;
 import io.github.gpujoin.core.filter.LongCondition;
 import io.github.gpujoin.core.region.Memory;
+import java.util.Objects;
 import org.apache.parquet.io.ParquetDecodingException;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +31,25 @@ final class DictionaryDecoder extends ValueDecoder {
             this.size = size;
         }
 
+        /** Returns the integers by code. */
+        long[] longs() {
+            return Objects.requireNonNull(longs);
+        }
+
+        int size() {
+            return size;
+        }
+
+        /** Returns about the bytes of a chunk's column of this dictionary and codes. */
+        long codedBytes(int rows, int widthBytes) {
+            return (long) size * widthBytes + (long) rows * bits() / Byte.SIZE;
+        }
+
+        /** Returns the bits of the largest code. */
+        int bits() {
+            return Integer.SIZE - Integer.numberOfLeadingZeros(Math.max(0, size - 1));
+        }
+
         private byte[] passes(LongCondition condition) {
             if (condition != tested) {
                 tested = condition;
@@ -50,6 +71,27 @@ final class DictionaryDecoder extends ValueDecoder {
         int bits = page.bytes()[page.start()];
         this.codes = new RunDecoder(page.bytes(), page.start() + 1, page.end(), bits);
         this.values = values;
+    }
+
+    /** Returns what the codes stand for. */
+    Values values() {
+        return values;
+    }
+
+    /** Adds the next codes to others, whose bits are those of the largest code. */
+    void copyCodes(PackedCodes into, int count) {
+        if (codes.bits() == into.bits()) {
+            requireCode(codes.copy(into, count));
+        } else {
+            // The dictionary grew while pages were written.
+            readCodes(count);
+            into.add(batch, 0, count);
+        }
+    }
+
+    /** Returns how many runs and packed codes of the page were started. */
+    long stored() {
+        return codes.stored();
     }
 
     @Override
@@ -166,10 +208,14 @@ final class DictionaryDecoder extends ValueDecoder {
             largest = Math.max(largest, batch[i]);
             signs |= batch[i];
         }
-        if (signs < 0 || largest >= values.size) {
+        requireCode(signs < 0 ? signs : largest);
+    }
+
+    private void requireCode(int largest) {
+        if (largest < 0 || largest >= values.size) {
             throw new ParquetDecodingException(
                     "Code is not in the dictionary: code="
-                            + Integer.toUnsignedLong(signs < 0 ? signs : largest)
+                            + Integer.toUnsignedLong(largest)
                             + ", size="
                             + values.size);
         }

@@ -68,6 +68,11 @@ final class PageCursor {
         return startPage(false);
     }
 
+    /** Returns the dictionary of the column in the row group, if it has one. */
+    DictionaryDecoder.@Nullable Values dictionary() {
+        return dictionary;
+    }
+
     /** Returns the decoder of the current page's values. */
     ValueDecoder values() {
         return Objects.requireNonNull(values);

@@ -40,6 +40,9 @@ final class ParquetReader implements ColumnarReader {
     private final RowConditions conditions;
     private final RowBatch batch;
 
+    /** Null if the schema has a column of variable width. */
+    private final @Nullable EncodedRows encodedRows;
+
     /** Of the current row group. */
     private ColumnDictionary[] dictionaries = new ColumnDictionary[0];
 
@@ -72,6 +75,8 @@ final class ParquetReader implements ColumnarReader {
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
         this.batch = new RowBatch(builder);
+        this.encodedRows =
+                schema.hasVariableWidth() ? null : new EncodedRows(schema, builder.capacityRows());
         MessageType types = file.types();
         this.sources = new ParquetColumn[schema.size()];
         this.descriptors = new ColumnDescriptor[schema.size()];
@@ -153,10 +158,36 @@ final class ParquetReader implements ColumnarReader {
             }
             startPiece(groups.firstRow());
         }
+        Chunk encoded = readEncoded();
+        if (encoded != null) {
+            return encoded;
+        }
         while (!builder.isFull() && (row < endRow || continueGroup())) {
             readBatch();
         }
         return batch.seal();
+    }
+
+    /**
+     * Reads the next rows to an encoded chunk.
+     *
+     * @return null if they are too few, if encoding them does not pay, or if some may be dropped
+     */
+    private @Nullable Chunk readEncoded() throws IOException {
+        if (encodedRows == null || !encodedRows.pays()) {
+            return null;
+        }
+        int rows = nextRows(builder.capacityRows());
+        if (rows <= builder.capacityRows() / 2 || conditions.pruner(rows) != null) {
+            return null;
+        }
+        try {
+            Chunk chunk = encodedRows.read(row, rows);
+            row += rows;
+            return chunk;
+        } catch (IOException | RuntimeException e) {
+            throw damaged(e, encodedRows.decoding());
+        }
     }
 
     private boolean continueGroup() throws IOException {
@@ -193,7 +224,7 @@ final class ParquetReader implements ColumnarReader {
             file.readBuffers().trim();
             ranges = new ArrayDeque<>(part == null ? List.of() : part.ranges());
             if (part == null) {
-                batch.startPages(new ColumnPages[0]);
+                startPages(new ColumnPages[0]);
                 return;
             }
             ColumnPages[] columns = new ColumnPages[sources.length];
@@ -210,16 +241,24 @@ final class ParquetReader implements ColumnarReader {
                                         file.decompressors()),
                                 RowBatch.MAX_ROWS);
             }
-            batch.startPages(columns);
+            startPages(columns);
         } catch (IOException | RuntimeException e) {
             throw damaged(e, "");
+        }
+    }
+
+    private void startPages(ColumnPages[] columns) {
+        batch.startPages(columns);
+        if (encodedRows != null) {
+            encodedRows.startPages(columns);
         }
     }
 
     /** Adds rows of the batch that meet the conditions; decodes the next batch if none are left. */
     private void readBatch() throws IOException {
         if (!batch.hasRest()) {
-            int rows = batchRows();
+            int room = builder.capacityRows() - builder.rowCount();
+            int rows = nextRows(Math.min(room, RowBatch.MAX_ROWS));
             if (rows == 0) {
                 return;
             }
@@ -234,8 +273,11 @@ final class ParquetReader implements ColumnarReader {
         row = batch.nextRow();
     }
 
-    /** Moves to the next row whose pages are there, and returns how many rows follow, at most. */
-    private int batchRows() {
+    /**
+     * Moves to the next row whose pages are there, and returns how many such rows follow, at most
+     * the given number.
+     */
+    private int nextRows(int most) {
         while (!ranges.isEmpty() && ranges.element().to < row) {
             ranges.remove();
         }
@@ -243,10 +285,7 @@ final class ParquetReader implements ColumnarReader {
         long start = range == null ? endRow : Math.max(range.from, row);
         rowsSkipped += start - row;
         row = start;
-        int room = builder.capacityRows() - builder.rowCount();
-        return range == null
-                ? 0
-                : (int) Math.min(range.to + 1 - start, Math.min(room, RowBatch.MAX_ROWS));
+        return range == null ? 0 : (int) Math.min(range.to + 1 - start, most);
     }
 
     private IOException damaged(Exception e, String column) {

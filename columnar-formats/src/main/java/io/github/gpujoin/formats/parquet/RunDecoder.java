@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.parquet;
 
+import io.github.gpujoin.core.encoding.PackedCodes;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 import org.apache.parquet.io.ParquetDecodingException;
@@ -21,6 +22,8 @@ final class RunDecoder {
 
     /** Values left in the current run or group. */
     private int left;
+
+    private long stored;
 
     private boolean isPacked;
 
@@ -63,6 +66,56 @@ final class RunDecoder {
             left -= some;
             done += some;
         }
+    }
+
+    /**
+     * Copies values as they are packed. They have as many bits as the target's codes.
+     *
+     * @return the largest value
+     * @throws ParquetDecodingException if there are fewer
+     */
+    int copy(PackedCodes into, int count) {
+        int largest = 0;
+        for (int done = 0; done < count; ) {
+            if (left == 0) {
+                startRun();
+            }
+            int some = Math.min(left, count - done);
+            if (isPacked) {
+                into.addPacked(bytes, bit, some);
+                largest = Math.max(largest, largest(some));
+                bit += (long) some * bits;
+            } else {
+                into.fill(value, some);
+                largest = Math.max(largest, value);
+            }
+            left -= some;
+            done += some;
+        }
+        return largest;
+    }
+
+    /** Returns the largest of the next packed values. */
+    private int largest(int count) {
+        long mask = (1L << bits) - 1;
+        long position = bit;
+        long most = 0;
+        for (int i = 0; i < count; i++) {
+            long word = Memory.getLong(bytes, Memory.BYTES + (position >>> 3));
+            most = Math.max(most, word >>> (position & 7) & mask);
+            position += bits;
+        }
+        return (int) most;
+    }
+
+    /** Returns the bits of a value. */
+    int bits() {
+        return bits;
+    }
+
+    /** Returns how many runs and packed values were started. */
+    long stored() {
+        return stored;
     }
 
     /**
@@ -169,6 +222,7 @@ final class RunDecoder {
             }
         }
         require(left > 0, "Run is empty", left);
+        stored += isPacked ? left : 1;
     }
 
     private int varint() {

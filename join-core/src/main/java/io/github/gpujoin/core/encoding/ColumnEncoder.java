@@ -17,10 +17,19 @@ final class ColumnEncoder {
     /** A plan that decodes faster is preferred while it is at most this much longer. */
     private static final double PREFERENCE = 1.02;
 
+    private static final EncodingPlan DICTIONARY =
+            new EncodingPlan(ValueEncoding.DICTIONARY, false);
+    private static final EncodingPlan DICTIONARY_RUNS =
+            new EncodingPlan(ValueEncoding.DICTIONARY, true);
+
     private final ColumnStatistics statistics = new ColumnStatistics();
     private final Dictionary dictionary = new Dictionary();
     private long[] values = new long[0];
     private long[] codes = new long[0];
+
+    /** Values of the dictionary by code; only the first {@link #dictionarySize} count. */
+    private long[] entries = new long[0];
+
     private int rowCount;
     private int widthBytes;
 
@@ -48,14 +57,44 @@ final class ColumnEncoder {
         prepare(chosen);
     }
 
-    private void read(Chunk chunk, int column, int firstRow, int count) {
-        rowCount = count;
-        widthBytes = chunk.schema().column(column).type().widthBytes();
-        long at = chunk.columnStart(column) + (long) widthBytes * firstRow;
+    /**
+     * Reads the codes of a column that has a dictionary already. It is stored in runs, or as codes
+     * if these are shorter.
+     *
+     * @param packed a code of each row, each less than the size of the dictionary
+     * @param dictionary its values, which the caller must not change before {@link #write}
+     * @param size of the dictionary, at most {@link EncodedColumnDescriptor#MAX_DICTIONARY_SIZE}
+     * @param widthBytes of a value
+     */
+    void loadCodes(PackedCodes packed, long[] dictionary, int size, int widthBytes) {
+        rowCount = packed.count();
+        this.widthBytes = widthBytes;
+        makeRoom();
+        for (int row = 0; row < rowCount; row++) {
+            codes[row] = packed.get(row);
+        }
+        entries = dictionary;
+        dictionarySize = size;
+        statistics.measure(codes, rowCount, widthBytes);
+        plan = DICTIONARY_RUNS;
+        if (statistics.bodyBytes(DICTIONARY, size) <= statistics.bodyBytes(plan, size)) {
+            plan = DICTIONARY;
+        }
+        bodyBytes = statistics.bodyBytes(plan, size);
+    }
+
+    private void makeRoom() {
         if (values.length < rowCount) {
             values = new long[rowCount];
             codes = new long[rowCount];
         }
+    }
+
+    private void read(Chunk chunk, int column, int firstRow, int count) {
+        rowCount = count;
+        widthBytes = chunk.schema().column(column).type().widthBytes();
+        long at = chunk.columnStart(column) + (long) widthBytes * firstRow;
+        makeRoom();
         PlainValues.load(chunk.array(), at, widthBytes, rowCount, values);
     }
 
@@ -92,9 +131,9 @@ final class ColumnEncoder {
      */
     private int distinctValues(long shortest) {
         long mostValues = Math.min(MAX_DICTIONARY_SIZE, shortest / widthBytes);
-        return dictionary.build(values, rowCount, (int) mostValues, codes)
-                ? dictionary.size()
-                : MAX_DICTIONARY_SIZE + 1;
+        boolean isWhole = dictionary.build(values, rowCount, (int) mostValues, codes);
+        entries = dictionary.values();
+        return isWhole ? dictionary.size() : MAX_DICTIONARY_SIZE + 1;
     }
 
     private void prepare(EncodingPlan chosen) {
@@ -162,11 +201,7 @@ final class ColumnEncoder {
         long[] stored = values;
         if (plan.values() == ValueEncoding.DICTIONARY) {
             PlainValues.store(
-                    dictionary.values(),
-                    dictionarySize,
-                    target,
-                    body + sections.dictionary(),
-                    widthBytes);
+                    entries, dictionarySize, target, body + sections.dictionary(), widthBytes);
             stored = codes;
         }
         int storedCount = rowCount;

@@ -30,6 +30,7 @@ public final class EncodedChunkAssembler {
     /** By columns of the sources. */
     private final Map<Integer, PlainColumn> decoded = new HashMap<>();
 
+    private final ColumnEncoder encoder = new ColumnEncoder();
     private int rowCount;
     private int column;
     private int bodyOffset;
@@ -106,10 +107,67 @@ public final class EncodedChunkAssembler {
      */
     public void addPlain(byte @Nullable [] base, long offset) {
         int valuesBytes = rowCount * schema.column(column).type().widthBytes();
+        int at = addPlain();
+        Memory.copy(base, offset, bytes, Memory.BYTES + at, valuesBytes);
+    }
+
+    /**
+     * Adds a column of values of the column's width, which the caller writes to {@link #bytes} from
+     * the returned offset on, before it adds another column.
+     */
+    public int addPlain() {
+        int valuesBytes = rowCount * schema.column(column).type().widthBytes();
         int bodyBytes = (int) EncodedColumnDescriptor.align(valuesBytes);
         reserve(bodyBytes);
         writeEntry(ValueEncoding.PLAIN, 0, 0, bodyBytes);
-        copyBody(base, offset, valuesBytes, bodyBytes);
+        int offset = bodyOffset;
+        Arrays.fill(bytes, offset + valuesBytes, offset + bodyBytes, (byte) 0);
+        next(bodyBytes);
+        return offset;
+    }
+
+    /** Returns the array of the chunk that is assembled; another one after the next column. */
+    public byte[] bytes() {
+        return bytes;
+    }
+
+    /**
+     * Adds a column that has a dictionary.
+     *
+     * @param codes one for each row, each less than {@code size}
+     * @param dictionary values by code, of which the first {@code size} count
+     * @param size at most {@code rowCount}, and {@link EncodedColumnDescriptor#MAX_DICTIONARY_SIZE}
+     * @param isOfRuns whether runs of equal codes, stored once, may be shorter
+     */
+    public void addCodes(PackedCodes codes, long[] dictionary, int size, boolean isOfRuns) {
+        if (isOfRuns) {
+            addRuns(codes, dictionary, size);
+            return;
+        }
+        int widthBytes = schema.column(column).type().widthBytes();
+        int dictionaryBytes = (int) EncodedColumnDescriptor.align((long) size * widthBytes);
+        int sectionBytes = (int) BitPacking.sectionBytes(rowCount, codes.bits());
+        int bodyBytes = dictionaryBytes + sectionBytes;
+        reserve(bodyBytes);
+        writeEntry(ValueEncoding.DICTIONARY, codes.bits(), 0, bodyBytes);
+        Memory.putInt(
+                bytes,
+                Memory.BYTES + entryOffset() + EncodedColumnDescriptor.DICTIONARY_SIZE_OFFSET,
+                size);
+        Arrays.fill(bytes, bodyOffset, bodyOffset + dictionaryBytes, (byte) 0);
+        PlainValues.store(dictionary, size, bytes, Memory.BYTES + bodyOffset, widthBytes);
+        codes.writeTo(bytes, bodyOffset + dictionaryBytes, sectionBytes);
+        next(bodyBytes);
+    }
+
+    private void addRuns(PackedCodes codes, long[] dictionary, int size) {
+        encoder.loadCodes(codes, dictionary, size, schema.column(column).type().widthBytes());
+        int bodyBytes = Math.toIntExact(encoder.bodyBytes());
+        reserve(bodyBytes);
+        // The encoder writes to zeroed bytes.
+        Arrays.fill(bytes, entryOffset(), entryOffset() + ENTRY_BYTES, (byte) 0);
+        Arrays.fill(bytes, bodyOffset, bodyOffset + bodyBytes, (byte) 0);
+        encoder.write(bytes, entryOffset(), bodyOffset);
         next(bodyBytes);
     }
 

@@ -104,6 +104,52 @@ class EncodedChunkAssemblerTest {
         assertThat(read.partition()).isEqualTo(3);
     }
 
+    /** Codes are added packed at any bit, repeated, and one by one. */
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldAddCodesOfADictionaryAndTheirRuns(long seed) {
+        Random random = new Random(seed);
+        long[] dictionary = random.longs(1 + random.nextInt(1 << random.nextInt(17))).toArray();
+        int bits = BitPacking.bitsOf(dictionary.length - 1);
+        int rows = dictionary.length + random.nextInt(5000);
+        int[] expected = new int[rows];
+        PackedCodes codes = new PackedCodes();
+        codes.begin(bits, rows);
+        while (codes.count() < rows) {
+            int from = codes.count();
+            int some = 1 + random.nextInt(Math.min(rows - from, 1 + random.nextInt(900)));
+            int kind = random.nextInt(3);
+            int code = random.nextInt(dictionary.length);
+            for (int row = from; row < from + some; row++) {
+                expected[row] = kind == 0 ? code : random.nextInt(dictionary.length);
+            }
+            switch (kind) {
+                case 0 -> codes.fill(code, some);
+                case 1 -> codes.add(expected, from, some);
+                default -> {
+                    int skipped = random.nextInt(20);
+                    long[] source = new long[skipped + some];
+                    for (int i = 0; i < some; i++) {
+                        source[skipped + i] = expected[from + i];
+                    }
+                    byte[] packed = new byte[(source.length * bits >>> 3) + 24];
+                    BitPacking.pack(source, source.length, bits, packed, Memory.BYTES);
+                    codes.addPacked(packed, (long) skipped * bits, some);
+                }
+            }
+        }
+        assembler.begin(rows);
+        assembler.addCodes(codes, dictionary, dictionary.length, false);
+        assembler.addCodes(codes, dictionary, dictionary.length, true);
+        EncodedChunk chunk = assembler.seal(ChunkDescriptor.FACTS, 3, 1, 2, false);
+        EncodedChunk read = (EncodedChunk) ChunkDecoder.open(SCHEMA, chunk.bytes().clone());
+        for (int row = 0; row < rows; row++) {
+            assertThat(codes.get(row)).isEqualTo(expected[row]);
+            assertThat(read.getInt(0, row)).isEqualTo((int) dictionary[expected[row]]);
+            assertThat(read.getLong(1, row)).isEqualTo(dictionary[expected[row]]);
+        }
+    }
+
     @Test
     void shouldKeepACopyOfATransientChunk() {
         EncodedChunk source = encoded(chunk(new Random(1), 1));
