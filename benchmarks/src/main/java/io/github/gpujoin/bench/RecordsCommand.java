@@ -26,7 +26,9 @@ import picocli.CommandLine.Spec;
         name = "records",
         description = {
             "Joins POJOs of two integers, POJOs with a key of two texts, POJOs of 20 columns of which"
-                    + " three are read, and tables with a key of two texts.",
+                    + " three are read, and tables with a key of two texts; and POJOs of which a tenth"
+                    + " has a match, with and without filters of facts, of two integers, with a key of"
+                    + " two texts, and of 20 columns that are all in the results.",
             "cpu_ns is the processor time of the process for each fact, with Flink and the garbage"
                     + " collector, without the compiler; own_cpu_ns is without that of a job of the"
                     + " same source. gain is the ratio of own_cpu_ns to Flink's. The job \"map\" makes"
@@ -44,15 +46,24 @@ final class RecordsCommand implements Callable<Integer> {
 
     /** What is compared, and the contender that gains refer to. */
     enum Case {
-        INTEGER_KEY("flink-keyed"),
-        TEXT_KEY("flink-keyed"),
-        WIDE_ROWS("flink-keyed"),
-        SQL_TEXT_KEY("flink-sql");
+        INTEGER_KEY(FLINK_KEYED),
+        TEXT_KEY(FLINK_KEYED),
+        WIDE_ROWS(FLINK_KEYED),
+        SQL_TEXT_KEY("flink-sql"),
+        FEW_MATCHES_INTEGER_KEY(UNFILTERED, 10),
+        FEW_MATCHES_TEXT_KEY(UNFILTERED, 10),
+        FEW_MATCHES_WHOLE_ROWS(UNFILTERED, 10);
 
         private final String peer;
+        private final int factsPerMatch;
 
         Case(String peer) {
+            this(peer, 1);
+        }
+
+        Case(String peer, int factsPerMatch) {
             this.peer = peer;
+            this.factsPerMatch = factsPerMatch;
         }
 
         private String label() {
@@ -60,7 +71,11 @@ final class RecordsCommand implements Callable<Integer> {
         }
     }
 
+    private static final String FLINK_KEYED = "flink-keyed";
     private static final String SOURCE = "source";
+
+    /** The replicated join without filters of facts. */
+    private static final String UNFILTERED = "ours-unfiltered";
 
     /** Makes results without a join. */
     private static final String MAPPED = "map";
@@ -117,24 +132,33 @@ final class RecordsCommand implements Callable<Integer> {
     private static Map<String, Contender> contenders(Case of) {
         Map<String, Contender> contenders = new LinkedHashMap<>();
         switch (of) {
-            case INTEGER_KEY -> {
+            case INTEGER_KEY, FEW_MATCHES_INTEGER_KEY -> {
                 contenders.put(SOURCE, RecordJobs::integerSource);
                 contenders.put("ours-replicated", RecordJobs::integerReplicated);
+                contenders.put(UNFILTERED, jobs -> jobs.unfiltered().integerReplicated());
                 contenders.put("ours-partitioned", RecordJobs::integerPartitioned);
-                contenders.put(of.peer, RecordJobs::integerKeyed);
+                contenders.put(FLINK_KEYED, RecordJobs::integerKeyed);
             }
-            case TEXT_KEY -> {
+            case TEXT_KEY, FEW_MATCHES_TEXT_KEY -> {
                 contenders.put(SOURCE, RecordJobs::textSource);
-                contenders.put(MAPPED, RecordJobs::textMapped);
+                if (of == Case.TEXT_KEY) {
+                    contenders.put(MAPPED, RecordJobs::textMapped);
+                }
                 contenders.put("ours-replicated", RecordJobs::textReplicated);
+                contenders.put(UNFILTERED, jobs -> jobs.unfiltered().textReplicated());
                 contenders.put("ours-partitioned", RecordJobs::textPartitioned);
-                contenders.put(of.peer, RecordJobs::textKeyed);
+                contenders.put(FLINK_KEYED, RecordJobs::textKeyed);
             }
             case WIDE_ROWS -> {
                 contenders.put(SOURCE, RecordJobs::wideSource);
                 contenders.put("ours-replicated", RecordJobs::wideReplicated);
                 contenders.put("ours-partitioned", RecordJobs::widePartitioned);
-                contenders.put(of.peer, RecordJobs::wideKeyed);
+                contenders.put(FLINK_KEYED, RecordJobs::wideKeyed);
+            }
+            case FEW_MATCHES_WHOLE_ROWS -> {
+                contenders.put(SOURCE, RecordJobs::wideSource);
+                contenders.put("ours-replicated", RecordJobs::wholeReplicated);
+                contenders.put(UNFILTERED, jobs -> jobs.unfiltered().wholeReplicated());
             }
             case SQL_TEXT_KEY -> {
                 contenders.put("ours-builder", RecordJobs::sqlBuilder);
@@ -146,8 +170,10 @@ final class RecordsCommand implements Callable<Integer> {
 
     private boolean measure(Case each, Observations observations) throws Exception {
         long count = each == Case.SQL_TEXT_KEY ? sqlFacts : facts;
-        Map<String, List<Cost>> costs = runs(contenders(each), count);
-        boolean agree = agree(costs, count);
+        int buyers = Math.multiplyExact(customers, each.factsPerMatch);
+        RecordJobs jobs = new RecordJobs(customers, buyers, count, threads, reusesObjects);
+        Map<String, List<Cost>> costs = runs(contenders(each), jobs);
+        boolean agree = agree(costs, jobs.matches());
         double source = median(costs.getOrDefault(SOURCE, List.of()));
         double peer = median(costs.getOrDefault(each.peer, List.of())) - source;
         costs.forEach(
@@ -168,10 +194,9 @@ final class RecordsCommand implements Callable<Integer> {
         return agree;
     }
 
-    private Map<String, List<Cost>> runs(Map<String, Contender> contenders, long facts)
+    private Map<String, List<Cost>> runs(Map<String, Contender> contenders, RecordJobs jobs)
             throws Exception {
         contenders.keySet().removeIf(name -> !only.isEmpty() && !only.contains(name));
-        RecordJobs jobs = new RecordJobs(customers, facts, threads, reusesObjects);
         Map<String, List<Cost>> costs = new LinkedHashMap<>();
         for (int round = 0; round <= rounds; round++) {
             for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
@@ -184,14 +209,14 @@ final class RecordsCommand implements Callable<Integer> {
         return costs;
     }
 
-    /** Whether all joins have one result a fact, and the same ones. */
-    private static boolean agree(Map<String, List<Cost>> costs, long facts) {
+    /** Whether all joins have one result for each fact with a match, and the same ones. */
+    private static boolean agree(Map<String, List<Cost>> costs, long matches) {
         List<Cost> joined =
                 costs.entrySet().stream()
                         .filter(entry -> !List.of(SOURCE, MAPPED).contains(entry.getKey()))
                         .flatMap(entry -> entry.getValue().stream())
                         .toList();
-        return joined.stream().allMatch(cost -> cost.results() == facts)
+        return joined.stream().allMatch(cost -> cost.results() == matches)
                 && joined.stream().mapToLong(Cost::checksum).distinct().count() <= 1;
     }
 

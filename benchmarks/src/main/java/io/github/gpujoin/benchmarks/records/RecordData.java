@@ -4,10 +4,11 @@ package io.github.gpujoin.benchmarks.records;
 
 import io.github.gpujoin.core.layout.KeyHash;
 import java.nio.charset.StandardCharsets;
+import java.util.stream.LongStream;
 
 /**
- * Rows by number. Every fact has one match; texts are new objects in every row, as a deserializer
- * makes them.
+ * Rows by number. A fact has one match, or none if it names a buyer who is no customer; texts are
+ * new objects in every row, as a deserializer makes them.
  */
 final class RecordData {
 
@@ -45,6 +46,11 @@ final class RecordData {
 
     static Sale sale(long number, int customers) {
         return new Sale(customerOf(number, customers), number);
+    }
+
+    /** Returns how many of the first facts name one of the first customers. */
+    static long matches(long facts, int customers, int buyers) {
+        return LongStream.range(0, facts).filter(n -> customerOf(n, buyers) < customers).count();
     }
 
     /** Number of the customer of an order, spread over all. */

@@ -6,16 +6,15 @@ import io.github.gpujoin.benchmarks.flink.FlinkContender;
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.TableJoin;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.lang.reflect.Field;
+import java.util.Arrays;
 import java.util.function.Consumer;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
 import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.PipelineOptions;
-import org.apache.flink.connector.datagen.source.DataGeneratorSource;
-import org.apache.flink.connector.datagen.source.GeneratorFunction;
-import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
@@ -31,16 +30,46 @@ public final class RecordJobs {
         void define(StreamExecutionEnvironment env, CpuWindow window);
     }
 
+    private final RecordSources sources;
     private final int customers;
     private final long facts;
     private final int threads;
     private final boolean reusesObjects;
+    private final int buyers;
+    private final boolean filtersFacts;
 
-    public RecordJobs(int customers, long facts, int threads, boolean reusesObjects) {
+    /**
+     * @param customers rows of the dimension
+     * @param buyers whom the facts name, at least {@code customers}, who are the first of them
+     */
+    public RecordJobs(int customers, int buyers, long facts, int threads, boolean reusesObjects) {
+        this(customers, buyers, facts, threads, reusesObjects, true);
+    }
+
+    private RecordJobs(
+            int customers,
+            int buyers,
+            long facts,
+            int threads,
+            boolean reusesObjects,
+            boolean filtersFacts) {
         this.customers = customers;
+        this.buyers = buyers;
         this.facts = facts;
         this.threads = threads;
         this.reusesObjects = reusesObjects;
+        this.filtersFacts = filtersFacts;
+        this.sources = new RecordSources(customers, buyers, facts);
+    }
+
+    /** The same jobs, in which the keys of dimensions do not filter facts. */
+    public RecordJobs unfiltered() {
+        return new RecordJobs(customers, buyers, facts, threads, reusesObjects, false);
+    }
+
+    /** Returns how many facts have a match. */
+    public long matches() {
+        return RecordData.matches(facts, customers, buyers);
     }
 
     /**
@@ -51,7 +80,7 @@ public final class RecordJobs {
         return run(
                 false,
                 (env, window) ->
-                        orders(env, window)
+                        sources.orders(env, window)
                                 .map(o -> new PricedOrder(o.id, o.amount, "AUTOMOBILE", 1))
                                 .returns(PricedOrder.class)
                                 .sinkTo(priced(window)));
@@ -62,7 +91,8 @@ public final class RecordJobs {
         return run(
                 false,
                 (env, window) ->
-                        orders(env, window).sinkTo(new WindowSink<>(window, order -> order.id)));
+                        sources.orders(env, window)
+                                .sinkTo(new WindowSink<>(window, order -> order.id)));
     }
 
     public Cost textReplicated() throws Exception {
@@ -78,9 +108,9 @@ public final class RecordJobs {
         return run(
                 true,
                 (env, window) ->
-                        customers(env, window)
+                        sources.customers(env, window)
                                 .keyBy(new CustomerKey())
-                                .connect(orders(env, window).keyBy(new OrderKey()))
+                                .connect(sources.orders(env, window).keyBy(new OrderKey()))
                                 .process(
                                         new KeyedJoin<
                                                 Tuple2<String, String>,
@@ -99,7 +129,7 @@ public final class RecordJobs {
         return run(
                 false,
                 (env, window) ->
-                        wideOrders(env, window)
+                        sources.wideOrders(env, window)
                                 .sinkTo(new WindowSink<>(window, order -> order.id)));
     }
 
@@ -111,14 +141,21 @@ public final class RecordJobs {
         return run(true, (env, window) -> wideStar(env, window, Dimension::partitioned));
     }
 
+    /** Wide facts whose 20 columns are all in the results. */
+    public Cost wholeReplicated() throws Exception {
+        return run(true, this::wholeStar);
+    }
+
     /** Two keyed streams of wide facts, connected. */
     public Cost wideKeyed() throws Exception {
         return run(
                 true,
                 (env, window) ->
-                        customers(env, window)
+                        sources.customers(env, window)
                                 .keyBy(row -> row.number)
-                                .connect(wideOrders(env, window).keyBy(order -> order.customer))
+                                .connect(
+                                        sources.wideOrders(env, window)
+                                                .keyBy(order -> order.customer))
                                 .process(
                                         new KeyedJoin<Long, Customer, WideOrder, PricedOrder>(
                                                 Customer.class,
@@ -133,7 +170,8 @@ public final class RecordJobs {
         return run(
                 false,
                 (env, window) ->
-                        sales(env, window).sinkTo(new WindowSink<>(window, sale -> sale.id)));
+                        sources.sales(env, window)
+                                .sinkTo(new WindowSink<>(window, sale -> sale.id)));
     }
 
     public Cost integerReplicated() throws Exception {
@@ -149,9 +187,9 @@ public final class RecordJobs {
         return run(
                 true,
                 (env, window) ->
-                        rates(env, window)
+                        sources.rates(env, window)
                                 .keyBy(row -> row.number)
-                                .connect(sales(env, window).keyBy(sale -> sale.customer))
+                                .connect(sources.sales(env, window).keyBy(sale -> sale.customer))
                                 .process(
                                         new KeyedJoin<Long, Rate, Sale, RatedSale>(
                                                 Rate.class,
@@ -196,11 +234,14 @@ public final class RecordJobs {
     private Cost run(boolean hasBuild, Job job) throws Exception {
         Configuration settings = new Configuration();
         settings.set(PipelineOptions.OBJECT_REUSE, reusesObjects);
-        try (CpuWindow window = new CpuWindow(facts, hasBuild ? customers : 0)) {
+        settings.set(GpuJoinOptions.FACT_FILTERS, filtersFacts);
+        long results = hasBuild ? matches() : facts;
+        try (CpuWindow window = new CpuWindow(results, hasBuild ? customers : 0)) {
             StreamExecutionEnvironment env = FlinkContender.environment(threads, settings);
             job.define(env, window);
             env.execute();
-            return new Cost(window.cpuNsPerRow(), window.rows(), window.checksum());
+            double cpuNsPerFact = window.cpuNsPerRow() * results / facts;
+            return new Cost(cpuNsPerFact, window.rows(), window.checksum());
         }
     }
 
@@ -208,10 +249,10 @@ public final class RecordJobs {
             StreamExecutionEnvironment env,
             CpuWindow window,
             Consumer<Dimension<Customer>> distribution) {
-        StarJoin.of(orders(env, window))
+        StarJoin.of(sources.orders(env, window))
                 .select("id", "amount")
                 .dimension(
-                        customers(env, window),
+                        sources.customers(env, window),
                         d -> {
                             d.on("region", "homeRegion")
                                     .on("customer", "name")
@@ -226,10 +267,10 @@ public final class RecordJobs {
             StreamExecutionEnvironment env,
             CpuWindow window,
             Consumer<Dimension<Customer>> distribution) {
-        StarJoin.of(wideOrders(env, window))
+        StarJoin.of(sources.wideOrders(env, window))
                 .select("id", "amount")
                 .dimension(
-                        customers(env, window),
+                        sources.customers(env, window),
                         d -> {
                             d.on("customer", "number").select("segment", "discount");
                             distribution.accept(d);
@@ -238,14 +279,32 @@ public final class RecordJobs {
                 .sinkTo(priced(window));
     }
 
+    private void wholeStar(StreamExecutionEnvironment env, CpuWindow window) {
+        StarJoin.of(sources.wideOrders(env, window))
+                .select(
+                        Arrays.stream(WideOrder.class.getFields())
+                                .map(Field::getName)
+                                .toArray(String[]::new))
+                .dimension(
+                        sources.customers(env, window),
+                        d -> d.on("customer", "number").select("segment", "discount").replicated())
+                .toPojos(PricedWideOrder.class)
+                .sinkTo(
+                        new WindowSink<>(
+                                window,
+                                row ->
+                                        RecordData.checksum(
+                                                row.id, row.amount, row.segment, row.discount)));
+    }
+
     private void integerStar(
             StreamExecutionEnvironment env,
             CpuWindow window,
             Consumer<Dimension<Rate>> distribution) {
-        StarJoin.of(sales(env, window))
+        StarJoin.of(sources.sales(env, window))
                 .select("id")
                 .dimension(
-                        rates(env, window),
+                        sources.rates(env, window),
                         d -> {
                             d.on("customer", "number").select("percent");
                             distribution.accept(d);
@@ -264,8 +323,8 @@ public final class RecordJobs {
 
     private StreamTableEnvironment tables(StreamExecutionEnvironment env, CpuWindow window) {
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
-        tables.createTemporaryView("customers", customers(env, window));
-        tables.createTemporaryView("orders", orders(env, window));
+        tables.createTemporaryView("customers", sources.customers(env, window));
+        tables.createTemporaryView("orders", sources.orders(env, window));
         return tables;
     }
 
@@ -286,68 +345,6 @@ public final class RecordJobs {
     private static WindowSink<PricedOrder> priced(CpuWindow window) {
         return new WindowSink<>(
                 window, row -> RecordData.checksum(row.id, row.amount, row.segment, row.discount));
-    }
-
-    private DataStream<Order> orders(StreamExecutionEnvironment env, CpuWindow window) {
-        int all = customers;
-        return facts(env, window, Order.class, number -> RecordData.order(number, all));
-    }
-
-    private DataStream<WideOrder> wideOrders(StreamExecutionEnvironment env, CpuWindow window) {
-        int all = customers;
-        return facts(env, window, WideOrder.class, number -> RecordData.wideOrder(number, all));
-    }
-
-    private <T> DataStream<T> facts(
-            StreamExecutionEnvironment env,
-            CpuWindow window,
-            Class<T> type,
-            GeneratorFunction<Long, T> order) {
-        int id = window.id();
-        GeneratorFunction<Long, T> gated =
-                number -> {
-                    CpuWindow.of(id).awaitBuild();
-                    return order.map(number);
-                };
-        return source(env, type, gated, facts);
-    }
-
-    private DataStream<Sale> sales(StreamExecutionEnvironment env, CpuWindow window) {
-        int all = customers;
-        return facts(env, window, Sale.class, number -> RecordData.sale(number, all));
-    }
-
-    private DataStream<Customer> customers(StreamExecutionEnvironment env, CpuWindow window) {
-        return rows(env, window, Customer.class, RecordData::customer);
-    }
-
-    private DataStream<Rate> rates(StreamExecutionEnvironment env, CpuWindow window) {
-        return rows(env, window, Rate.class, RecordData::rate);
-    }
-
-    private <T> DataStream<T> rows(
-            StreamExecutionEnvironment env,
-            CpuWindow window,
-            Class<T> type,
-            GeneratorFunction<Long, T> row) {
-        int id = window.id();
-        GeneratorFunction<Long, T> counted =
-                number -> {
-                    CpuWindow.of(id).buildRowSent();
-                    return row.map(number);
-                };
-        return source(env, type, counted, customers);
-    }
-
-    private static <T> DataStream<T> source(
-            StreamExecutionEnvironment env,
-            Class<T> type,
-            GeneratorFunction<Long, T> row,
-            long count) {
-        return env.fromSource(
-                new DataGeneratorSource<>(row, count, TypeInformation.of(type)),
-                WatermarkStrategy.noWatermarks(),
-                type.getSimpleName());
     }
 
     private static final class CustomerKey
