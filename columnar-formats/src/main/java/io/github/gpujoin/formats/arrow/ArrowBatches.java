@@ -65,7 +65,9 @@ final class ArrowBatches implements Closeable {
         ArrowReader reader =
                 isStream
                         ? new ArrowStreamReader(
-                                input, allocator, CommonsCompressionFactory.INSTANCE)
+                                new ArrowMessages(input, allocator),
+                                allocator,
+                                CommonsCompressionFactory.INSTANCE)
                         : new ArrowFileReader(input, allocator, CommonsCompressionFactory.INSTANCE);
         try {
             reader.getVectorSchemaRoot();

@@ -14,6 +14,9 @@ final class AvroInput implements SeekableInput {
     private static final int WINDOW_BYTES = 256 << 10;
     private static final int SYNC_BYTES = 16;
 
+    /** Snappy's densest element stands for 64 bytes in 3. */
+    private static final int MAX_SNAPPY_RATIO = 22;
+
     private final FSDataInputStream in;
     private final long lengthBytes;
     private final byte[] window;
@@ -71,10 +74,12 @@ final class AvroInput implements SeekableInput {
      * Checks that a whole block starts at an offset. Avro takes a block that is cut off for the end
      * of the file, and reserves memory for as many bytes as a damaged length says.
      *
+     * @param isSnappy whether the block is of Snappy's codec, which begins with a length
      * @return offset after the block and its sync marker
      * @throws EOFException if the file ends before the block does
+     * @throws IOException if no block of Snappy can decompress to the length that this one says
      */
-    long requireBlock(long offset) throws IOException {
+    long requireBlock(long offset, boolean isSnappy) throws IOException {
         long[] next = {offset};
         readVariableLong(next);
         long blockBytes = readVariableLong(next);
@@ -85,11 +90,25 @@ final class AvroInput implements SeekableInput {
                             + ", fileBytes="
                             + lengthBytes);
         }
-        return next[0] + blockBytes + SYNC_BYTES;
+        long end = next[0] + blockBytes + SYNC_BYTES;
+        if (isSnappy && blockBytes > 0) {
+            long rowBytes = readVarint(next);
+            if (rowBytes < 0 || rowBytes > MAX_SNAPPY_RATIO * blockBytes) {
+                throw new IOException(
+                        "Length of a Snappy block is wrong: bytes=%d, compressedBytes=%d"
+                                .formatted(rowBytes, blockBytes));
+            }
+        }
+        return end;
     }
 
     /** Reads a zigzag number of variable length, and moves the offset behind it. */
     private long readVariableLong(long[] next) throws IOException {
+        long value = readVarint(next);
+        return value >>> 1 ^ -(value & 1);
+    }
+
+    private long readVarint(long[] next) throws IOException {
         long value = 0;
         for (int shift = 0; shift < Long.SIZE; shift += 7) {
             if (!load(next[0])) {
@@ -101,7 +120,7 @@ final class AvroInput implements SeekableInput {
                 break;
             }
         }
-        return value >>> 1 ^ -(value & 1);
+        return value;
     }
 
     @Override

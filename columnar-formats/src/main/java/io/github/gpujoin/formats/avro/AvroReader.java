@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
+import org.apache.avro.file.DataFileConstants;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.flink.core.fs.Path;
@@ -27,6 +28,7 @@ final class AvroReader implements ColumnarReader {
 
     private final AvroInput input;
     private final DataFileReader<Void> file;
+    private final boolean isSnappy;
     private final ColumnarSplit split;
     private final ChunkBuilder builder;
     private final AvroRecords records;
@@ -52,6 +54,8 @@ final class AvroReader implements ColumnarReader {
             ColumnarSplit split) {
         this.input = input;
         this.file = file;
+        this.isSnappy =
+                DataFileConstants.SNAPPY_CODEC.equals(file.getMetaString(DataFileConstants.CODEC));
         this.split = split;
         this.builder = new ChunkBuilder(schema, chunkBytes);
         this.row = new RowWriter(builder);
@@ -160,7 +164,7 @@ final class AvroReader implements ColumnarReader {
     /** Loads the block; passes it and returns false if it has no rows, which Avro allows. */
     private boolean hasRows() throws IOException {
         try {
-            long end = input.requireBlock(blockOffset);
+            long end = input.requireBlock(blockOffset, isSnappy);
             boolean hasRows = file.hasNext();
             if (hasRows && file.getBlockCount() < 0) {
                 throw new AvroRuntimeException("Block has a negative number of rows");

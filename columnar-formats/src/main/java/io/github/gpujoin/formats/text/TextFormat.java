@@ -182,7 +182,7 @@ public final class TextFormat implements ColumnarFormat {
                             ? TextHeader.read(block, syntax).fields(selected, split.path())
                             : new FieldMap(
                                     columns.size(),
-                                    0,
+                                    TextHeader.linesStart(block, split.offset()),
                                     selected.stream().mapToInt(c -> indexOf(c.name())).toArray());
             return TextReader.open(
                     block,

@@ -5,6 +5,7 @@ package io.github.gpujoin.formats.text;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.core.fs.Path;
 
@@ -17,6 +18,32 @@ import org.apache.flink.core.fs.Path;
 record TextHeader(List<String> names, int end) {
 
     private static final String BYTE_ORDER_MARK = "\uFEFF";
+    private static final byte[] MARK_BYTES = BYTE_ORDER_MARK.getBytes(StandardCharsets.UTF_8);
+
+    /**
+     * Returns the offset of the first line in a file without a header, which may follow a byte
+     * order mark.
+     *
+     * @param splitOffset of the split that is read; only the first bytes of a file can be a mark
+     */
+    static int linesStart(TextBlock block, long splitOffset) throws IOException {
+        if (splitOffset > MARK_BYTES.length) {
+            return 0;
+        }
+        while (block.end() < MARK_BYTES.length && block.read(0)) {
+            // Files of fewer bytes have no mark.
+        }
+        return Arrays.mismatch(
+                                block.bytes(),
+                                0,
+                                MARK_BYTES.length,
+                                MARK_BYTES,
+                                0,
+                                MARK_BYTES.length)
+                        < 0
+                ? MARK_BYTES.length
+                : 0;
+    }
 
     /** Reads the header with a block that has read nothing yet. */
     static TextHeader read(TextBlock block, TextSyntax syntax) throws IOException {

@@ -13,6 +13,8 @@ import io.github.gpujoin.core.layout.ColumnType;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -306,6 +308,20 @@ class ArrowFormatTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("Cannot read a record batch of an Arrow file: file=")
                 .hasMessageContaining("offset=");
+    }
+
+    @Test
+    void shouldRejectAMessageThatIsLongerThanTheFileBeforeItReservesMemory() throws Exception {
+        Path file = write("stream", CodecType.NO_COMPRESSION);
+        ArrowFormat format = like(file, "id");
+        byte[] bytes = Files.readAllBytes(file);
+        int second = 8 + ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(4);
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putInt(second + 4, 0x7FFF_FF00);
+        Files.write(file, bytes);
+        assertThatThrownBy(() -> read(format, file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("t.arrow")
+                .hasMessageContaining("Message ends behind the file: messageBytes=2147483392");
     }
 
     /** Damage is refused with the file's name, or values differ; nothing else is thrown. */

@@ -265,6 +265,31 @@ class AvroFormatTest {
         }
     }
 
+    @Test
+    void shouldRejectALengthThatSnappyCannotReach() throws Exception {
+        Path file = write(CodecFactory.snappyCodec());
+        AvroFormat format = like(file, "id");
+        byte[] bytes = Files.readAllBytes(file);
+        int data;
+        try (DataFileReader<Void> reader =
+                new DataFileReader<>(file.toFile(), new GenericDatumReader<>())) {
+            data = (int) reader.previousSync();
+        }
+        for (int number = 0; number < 2; number++) {
+            while (bytes[data++] < 0) {
+                // Behind the block's count of rows and its length.
+            }
+        }
+        // The largest length that Snappy can write, 4 GiB.
+        Arrays.fill(bytes, data, data + 4, (byte) 0xFF);
+        bytes[data + 4] = 0xF;
+        Files.write(file, bytes);
+        assertThatThrownBy(() -> read(format, file))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("t.avro")
+                .hasMessageContaining("Length of a Snappy block is wrong: bytes=4294967295");
+    }
+
     /** Damage is refused with the file's name, or values differ; nothing else is thrown. */
     @ParameterizedTest
     @ValueSource(strings = {"null", "deflate", "snappy"})

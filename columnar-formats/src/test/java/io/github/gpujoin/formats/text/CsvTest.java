@@ -183,6 +183,23 @@ class CsvTest {
     }
 
     @Test
+    void shouldSkipAByteOrderMarkWithoutAHeaderWhereverTheFileIsSplit() throws IOException {
+        TextFormat format = PAIRS.withoutHeader();
+        Path file = file("\uFEFFone,1\nt,2\n");
+        long size = Files.size(file);
+        for (long cut = 0; cut <= size; cut++) {
+            List<List<Object>> rows = new ArrayList<>();
+            rows.addAll(read(format, split(file, 0, cut), ColumnarPosition.START));
+            rows.addAll(read(format, split(file, cut, size - cut), ColumnarPosition.START));
+            assertThat(rows)
+                    .as("cut at %s", cut)
+                    .isEqualTo(List.of(List.of("one", 1L), List.of("t", 2L)));
+        }
+        assertThat(read(format, file(""))).isEmpty();
+        assertThat(read(format, file("x,3"))).isEqualTo(List.of(List.of("x", 3L)));
+    }
+
+    @Test
     void shouldSkipMoreEmptyLinesThanAScanHasMarksFor() throws IOException {
         StringBuilder text = new StringBuilder("b,a\none,1\n").append("\n".repeat(5_000));
         List<List<Object>> expected = new ArrayList<>(List.of(List.of("one", 1L)));
