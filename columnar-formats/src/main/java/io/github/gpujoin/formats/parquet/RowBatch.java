@@ -10,6 +10,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,12 @@ final class RowBatch {
 
     /** Few, so that the values stay in the processor's cache. */
     static final int MAX_ROWS = 1024;
+
+    /**
+     * Copied rather than counted: a loop here would have the JIT compiler inline all decoders into
+     * this method while the first rows are read, which took it seconds.
+     */
+    private static final int[] ALL_ROWS = IntStream.range(0, MAX_ROWS).toArray();
 
     private final ChunkBuilder builder;
     private final ChunkSchema schema;
@@ -114,9 +121,7 @@ final class RowBatch {
         for (ColumnPages column : columns) {
             column.startSelection();
         }
-        for (int i = 0; i < rows; i++) {
-            selected[i] = i;
-        }
+        System.arraycopy(ALL_ROWS, 0, selected, 0, rows);
         int met;
         try {
             met = pruner.select(this::select, selected, rows);

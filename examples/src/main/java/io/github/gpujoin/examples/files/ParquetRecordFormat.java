@@ -23,6 +23,8 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.parquet.ParquetReadOptions;
+import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.hadoop.ParquetFileReader;
 import org.apache.parquet.hadoop.ParquetFileWriter;
 import org.apache.parquet.hadoop.ParquetWriter;
@@ -44,7 +46,10 @@ final class ParquetRecordFormat implements RecordFormat {
 
     @Override
     public RowType columns(Path file, Path schema) {
-        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file))) {
+        // The default options would parse Hadoop's configuration for each file.
+        ParquetReadOptions options =
+                ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file), options)) {
             return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
         } catch (IOException | RuntimeException e) {
             throw new UserError(
@@ -57,7 +62,10 @@ final class ParquetRecordFormat implements RecordFormat {
 
     @Override
     public long estimateRows(Path file) {
-        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file))) {
+        // The default options would parse Hadoop's configuration for each file.
+        ParquetReadOptions options =
+                ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
+        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file), options)) {
             return reader.getRecordCount();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
