@@ -86,7 +86,7 @@ class ExplainTest {
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "item INNER REPLICATED OTHER_DIMENSION_PARTITIONED all cpu ASKED - 1.0 MiB expected",
                         "code INNER REPLICATED ASKED all cpu ASKED - -",
-                        "filters of facts: day (FILTERS), shop (FILTERS), order (SOME_KEYS),"
+                        "filters of facts: day (FILTERS), shop (FILTERS), order (FILTERS),"
                                 + " item (FILTERS), code (FILTERS)");
     }
 
