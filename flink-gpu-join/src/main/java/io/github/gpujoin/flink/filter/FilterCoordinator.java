@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.filter;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
@@ -25,7 +26,7 @@ public final class FilterCoordinator implements OperatorCoordinator, Coordinatio
     private FilterCoordinator(Context context, OperatorCoordinator other, FilterPlan plan) {
         this.context = context;
         this.other = other;
-        this.exchange = new FilterExchange(plan);
+        this.exchange = new FilterExchange(plan, ForkJoinPool.commonPool());
     }
 
     /**

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
@@ -43,11 +44,12 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests that wait are dropped without an answer when a generation ends. Askers that are still
  * alive repeat them when Flink's RPC times out.
  *
- * <p>Used by the JobMaster's main thread.
+ * <p>Used by the JobMaster's main thread, and guarded by itself, since keys are merged in another.
  */
 final class FilterExchange {
 
     private final FilterPlan plan;
+    private final Executor worker;
 
     /** The current attempt of each subtask of the join that has started. */
     private final Map<Integer, ExecutionAttemptID> started = new HashMap<>();
@@ -65,12 +67,16 @@ final class FilterExchange {
 
     private record Waiting<R>(R request, CompletableFuture<FilterResponse> answer) {}
 
-    FilterExchange(FilterPlan plan) {
+    /**
+     * @param worker merges keys
+     */
+    FilterExchange(FilterPlan plan, Executor worker) {
         this.plan = plan;
+        this.worker = worker;
     }
 
     /** Records that an attempt of a subtask of the join has started. */
-    void started(int subtask, ExecutionAttemptID attempt) {
+    synchronized void started(int subtask, ExecutionAttemptID attempt) {
         // Flink may repeat the report after failures that overlap.
         if (!attempt.equals(started.get(subtask))) {
             reset(subtask);
@@ -79,7 +85,7 @@ final class FilterExchange {
     }
 
     /** Records that an attempt of a subtask of the join has failed or was cancelled. */
-    void ended(int subtask, int attemptNumber) {
+    synchronized void ended(int subtask, int attemptNumber) {
         ExecutionAttemptID current = started.get(subtask);
         if (current != null && current.getAttemptNumber() == attemptNumber) {
             reset(subtask);
@@ -87,7 +93,7 @@ final class FilterExchange {
     }
 
     /** Forgets the current attempt of a subtask of the join. */
-    void reset(int subtask) {
+    synchronized void reset(int subtask) {
         started.remove(subtask);
         announced.remove(subtask);
         announcers.remove(subtask);
@@ -95,7 +101,7 @@ final class FilterExchange {
     }
 
     /** Forgets all attempts. */
-    void resetAll() {
+    synchronized void resetAll() {
         started.clear();
         announced.clear();
         announcers.clear();
@@ -117,13 +123,13 @@ final class FilterExchange {
      *
      * @param parallelism of the join
      */
-    CompletableFuture<FilterResponse> handle(FilterRequest request, int parallelism) {
+    synchronized CompletableFuture<FilterResponse> handle(FilterRequest request, int parallelism) {
         if (request instanceof Announce announce) {
             return announce(announce, parallelism);
         } else if (request instanceof Offer offer) {
             return offer(offer);
         } else if (request instanceof Put put) {
-            return completed(put(put));
+            return put(put);
         } else if (request instanceof Ask ask) {
             return ask(ask);
         }
@@ -146,7 +152,7 @@ final class FilterExchange {
         announced.put(subtask, announce);
         announcers.put(subtask, answer);
         if (generation == null && announced.size() == parallelism) {
-            generation = new FilterGeneration(plan, announced.values());
+            generation = new FilterGeneration(plan, announced.values(), worker, this::execute);
         }
         if (generation != null) {
             answerAnnouncers(generation);
@@ -185,15 +191,21 @@ final class FilterExchange {
         return waiting.answer();
     }
 
-    private FilterResponse put(Put put) {
+    private CompletableFuture<FilterResponse> put(Put put) {
         if (!isCurrent(put.generation())) {
-            return FilterResponse.OVER;
+            return completed(FilterResponse.OVER);
         }
-        FilterResponse response = generation.put(put);
-        if (put.isLast()) {
+        CompletableFuture<FilterResponse> received = generation.put(put);
+        if (put.piece() == null) {
             answerWaiting();
         }
-        return response;
+        return received;
+    }
+
+    /** Continues after keys were merged. */
+    private synchronized void execute(Runnable step) {
+        step.run();
+        answerWaiting();
     }
 
     private FilterResponse fetch(Fetch fetch) {

@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.util.InstantiationUtil;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +37,12 @@ import org.slf4j.LoggerFactory;
  * union of the parts is the filter. The union is made here, so that each process fetches one filter
  * instead of the parts of all others.
  *
- * <p>The JobMaster holds at most {@value #MAX_BYTES} bytes of keys of a join while they arrive, and
- * as many of finished filters. Dimensions beyond that have no filter in other processes.
+ * <p>The JobMaster holds at most {@value #MAX_BYTES} bytes of keys of a join while they arrive, as
+ * many of finished filters, and a piece of {@value #PIECE_BYTES} bytes from each process.
+ * Dimensions beyond that have no filter in other processes.
+ *
+ * <p>Keys are merged in another thread, since a Bloom filter of some millions of keys takes a
+ * second. All else is guarded by the {@link FilterExchange}.
  */
 final class FilterGeneration {
 
@@ -44,8 +50,8 @@ final class FilterGeneration {
 
     static final long MAX_BYTES = 16 << 20;
 
-    /** Far below the default {@code pekko.framesize} of 10 MiB. */
-    static final int PIECE_BYTES = 1 << 20;
+    /** Each process has one piece on its way, so that few bytes wait in Flink's RPC. */
+    static final int PIECE_BYTES = 1 << 18;
 
     /** The keys of a dimension, and how much of them has arrived. */
     private static final class Union {
@@ -56,6 +62,9 @@ final class FilterGeneration {
         /** Number of the next piece, by process. */
         private final Map<String, Integer> next = new HashMap<>();
 
+        /** Completes when the keys that have arrived are merged. */
+        private CompletableFuture<Void> merged = CompletableFuture.completedFuture(null);
+
         Union(int maxBytes, Collection<String> expected) {
             this.keys = new KeyFilterBuilder(maxBytes);
             this.expected = new HashSet<>(expected);
@@ -64,6 +73,8 @@ final class FilterGeneration {
 
     private final String id = UUID.randomUUID().toString();
     private final FilterPlan plan;
+    private final Executor worker;
+    private final Executor guarded;
     private final int subtasks;
 
     /** Number of subtasks of the join in each process. */
@@ -90,9 +101,13 @@ final class FilterGeneration {
 
     /**
      * @param all subtasks of the join
+     * @param worker merges keys
+     * @param guarded executes what follows, guarded by the exchange
      */
-    FilterGeneration(FilterPlan plan, Collection<Announce> all) {
+    FilterGeneration(FilterPlan plan, Collection<Announce> all, Executor worker, Executor guarded) {
         this.plan = plan;
+        this.worker = worker;
+        this.guarded = guarded;
         this.subtasks = all.size();
         Set<ExecutionAttemptID> ofFirst =
                 all.stream()
@@ -192,11 +207,12 @@ final class FilterGeneration {
                 : FilterResponse.ofDimensions(id, wanted);
     }
 
-    /** Adds keys; a piece that has arrived already is ignored. */
-    FilterResponse put(Put put) {
+    /** Adds keys, and answers when they are merged. A piece that has arrived already is ignored. */
+    CompletableFuture<FilterResponse> put(Put put) {
+        FilterResponse received = FilterResponse.ofDimensions(id, 0);
         Union union = unions.get(put.dimension());
         if (union == null || !union.expected.contains(put.process())) {
-            return FilterResponse.ofDimensions(id, 0);
+            return CompletableFuture.completedFuture(received);
         }
         if (put.piece() == null) {
             LOG.info(
@@ -204,36 +220,42 @@ final class FilterGeneration {
                     put.dimension(),
                     put.process());
             unions.remove(put.dimension());
-            return FilterResponse.ofDimensions(id, 0);
+            return CompletableFuture.completedFuture(received);
         }
         if (put.index() == union.next.getOrDefault(put.process(), 0)) {
-            union.keys.add(put.piece());
             union.next.put(put.process(), put.index() + 1);
+            union.merged = union.merged.thenRunAsync(() -> union.keys.add(put.piece()), worker);
             if (put.isLast()) {
                 union.expected.remove(put.process());
-                finish(put.dimension(), union);
+            }
+            if (union.expected.isEmpty()) {
+                union.merged
+                        .thenApplyAsync(done -> union.keys.build(), worker)
+                        .whenCompleteAsync(
+                                (filter, failure) -> built(put.dimension(), filter, failure),
+                                guarded);
             }
         }
-        return FilterResponse.ofDimensions(id, 0);
+        return union.merged.thenApply(done -> received);
     }
 
-    private void finish(int dimension, Union union) {
-        if (!union.expected.isEmpty()) {
-            return;
-        }
-        unions.remove(dimension);
-        Optional<KeyFilter> filter = union.keys.build();
-        boolean fits = filter.isPresent() && filterBytes + filter.get().lengthBytes() <= MAX_BYTES;
+    private void built(
+            int dimension, @Nullable Optional<KeyFilter> built, @Nullable Throwable failure) {
+        Optional<KeyFilter> filter = failure == null ? built : Optional.empty();
+        boolean isUsed =
+                filter.isPresent() && filterBytes + filter.get().lengthBytes() <= MAX_BYTES;
         LOG.info(
                 "Filter of facts for other processes: dimension={}, filter={}, bytes of other dimensions={}, is used={}.",
                 dimension,
                 filter.orElse(null),
                 filterBytes,
-                fits);
-        if (fits) {
+                isUsed,
+                failure);
+        if (isUsed && unions.containsKey(dimension)) {
             filterBytes += filter.get().lengthBytes();
             filters.put(dimension, bytes(filter.get()));
         }
+        unions.remove(dimension);
     }
 
     private static byte[] bytes(KeyFilter filter) {

@@ -20,7 +20,6 @@ import java.util.function.IntPredicate;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
-import org.apache.flink.runtime.metrics.scope.ScopeFormat;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,34 +48,28 @@ public final class FilterPublisher implements AutoCloseable {
      * @param senders result partitions of the tasks that send facts to the subtask
      */
     public FilterPublisher(FilterPlan plan, Environment task, List<ResultPartitionID> senders) {
+        this(plan, FilterTask.of(task), senders);
+    }
+
+    FilterPublisher(FilterPlan plan, FilterTask task, List<ResultPartitionID> senders) {
         this.plan = plan;
-        this.process = processOf(task);
+        this.process = task.process();
         this.published = new PublishedFilters(process, plan.join(), senders);
         this.processKeys = ProcessKeys.of(process, plan);
-        this.client = new FilterClient(task.getOperatorCoordinatorEventGateway(), plan.operator());
+        this.client = new FilterClient(task.gateway(), plan.operator());
         this.announced =
                 plan.dimensions().isEmpty()
                         ? CompletableFuture.completedFuture(FilterResponse.OVER)
                         : client.send(
-                                new Announce(
-                                        task.getExecutionId(), process, attempts(task, senders)));
+                                new Announce(task.attempt(), process, attempts(task, senders)));
     }
 
-    /** Returns what identifies the TaskManager of a task. */
-    static String processOf(Environment task) {
-        return task.getMetricGroup()
-                .getAllVariables()
-                .getOrDefault(ScopeFormat.SCOPE_TASKMANAGER_ID, "");
-    }
-
-    /**
-     * If there are several senders, they send to all subtasks, so that only subtask 0 lists them.
-     */
+    /** Several senders send to all subtasks, so that only subtask 0 lists them. */
     private static Set<ExecutionAttemptID> attempts(
-            Environment task, List<ResultPartitionID> senders) {
+            FilterTask task, List<ResultPartitionID> senders) {
         Set<ExecutionAttemptID> attempts = new HashSet<>();
         senders.forEach(sender -> attempts.add(sender.getProducerId()));
-        boolean isListed = attempts.size() == 1 || task.getTaskInfo().getIndexOfThisSubtask() == 0;
+        boolean isListed = attempts.size() == 1 || task.attempt().getSubtaskIndex() == 0;
         return isListed ? attempts : Set.of();
     }
 

@@ -31,8 +31,7 @@ public final class FilterSubscription implements AutoCloseable {
     private static final int LOOK_ROWS = 16;
 
     private final FilterPlan plan;
-    private final Environment task;
-    private final String process;
+    private final FilterTask task;
     private final List<ResultPartitionID> partitions;
     private final FilterClient client;
 
@@ -53,23 +52,28 @@ public final class FilterSubscription implements AutoCloseable {
 
     /** Asks for the filters of a plan. */
     public FilterSubscription(FilterPlan plan, Environment task) {
-        this.plan = plan;
-        this.task = task;
-        this.process = FilterPublisher.processOf(task);
-        this.partitions =
+        this(
+                plan,
+                FilterTask.of(task),
                 Arrays.stream(task.getAllWriters())
                         .map(ResultPartitionWriter::getPartitionId)
-                        .toList();
+                        .toList());
+    }
+
+    FilterSubscription(FilterPlan plan, FilterTask task, List<ResultPartitionID> partitions) {
+        this.plan = plan;
+        this.task = task;
+        this.partitions = partitions;
         this.client = newClient();
         if (plan.dimensions().isEmpty()) {
             settled = List.of();
         } else {
-            client.send(new Ask(task.getExecutionId(), process)).thenAccept(this::fetch);
+            client.send(new Ask(task.attempt(), task.process())).thenAccept(this::fetch);
         }
     }
 
     private FilterClient newClient() {
-        return new FilterClient(task.getOperatorCoordinatorEventGateway(), plan.operator());
+        return new FilterClient(task.gateway(), plan.operator());
     }
 
     /** Fetches the filters that the coordinator lists. */
@@ -81,7 +85,7 @@ public final class FilterSubscription implements AutoCloseable {
             for (int dimension : FilterRequest.dimensions(listed.dimensions())) {
                 fetches.add(
                         FetchedFilters.of(
-                                process, listed.generation(), dimension, this::newClient));
+                                task.process(), listed.generation(), dimension, this::newClient));
             }
         }
         fetchNext(FilterRequest.dimensions(listed.dimensions()), 0, List.of());
@@ -113,14 +117,14 @@ public final class FilterSubscription implements AutoCloseable {
     }
 
     /** Returns the filters that are known now. For any thread. */
-    private List<DimensionFilter> known() {
+    List<DimensionFilter> known() {
         List<DimensionFilter> all = settled;
         if (all != null) {
             return all;
         }
         // In this order: before the coordinator answers, all of this process are published.
         List<DimensionFilter> remote = fetched;
-        Published local = PublishedFilters.find(process, plan.join(), partitions);
+        Published local = PublishedFilters.find(task.process(), plan.join(), partitions);
         List<DimensionFilter> known = new ArrayList<>();
         if (local != null) {
             known.addAll(local.filters());
@@ -164,7 +168,7 @@ public final class FilterSubscription implements AutoCloseable {
      * Whether filters may still arrive: a task runs at the same time as the join, which publishes
      * filters or none once its dimensions are complete. For any thread.
      */
-    private boolean areExpected() {
+    boolean areExpected() {
         if (settled == null) {
             known();
         }

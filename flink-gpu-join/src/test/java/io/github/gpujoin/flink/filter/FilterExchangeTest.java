@@ -45,7 +45,7 @@ class FilterExchangeTest {
     private final ExecutionGraphID graph = new ExecutionGraphID();
     private final JobVertexID join = new JobVertexID();
     private final JobVertexID packer = new JobVertexID();
-    private final FilterExchange exchange = new FilterExchange(plan(MAX_BYTES));
+    private final FilterExchange exchange = new FilterExchange(plan(MAX_BYTES), Runnable::run);
 
     private static FilterPlan plan(int maxBytes) {
         return new FilterPlan(
@@ -216,7 +216,7 @@ class FilterExchangeTest {
 
     @Test
     void shouldHaveNoFilterBeyondTheMemoryOfTheJobManager() {
-        FilterExchange small = new FilterExchange(plan(1 << 24));
+        FilterExchange small = new FilterExchange(plan(1 << 24), Runnable::run);
         for (int subtask = 0; subtask < SUBTASKS; subtask++) {
             small.started(subtask, id(join, subtask, 0));
         }
@@ -307,7 +307,7 @@ class FilterExchangeTest {
 
         private final Random random;
         private final String name;
-        private final FilterExchange scheduled = new FilterExchange(plan(1 << 12));
+        private final FilterExchange scheduled = new FilterExchange(plan(1 << 12), Runnable::run);
         private final Map<Integer, String> generations = new HashMap<>();
         private int attempt;
         private int fetched;
