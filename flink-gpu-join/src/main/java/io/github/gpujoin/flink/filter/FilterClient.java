@@ -12,7 +12,6 @@ import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.util.ExceptionUtils;
 import org.apache.flink.util.SerializedValue;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,11 +23,17 @@ final class FilterClient implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(FilterClient.class);
 
-    private static final long AGAIN_MS = 50;
+    private static final long AGAIN_MS = 100;
     private static final long RETRY_MS = 1_000;
 
-    /** Failures other than timeouts, after which a request is given up. */
-    private static final int MAX_FAILURES = 5;
+    /**
+     * A request is given up when the costs of its failures in a row reach this: after about 3 hours
+     * of timeouts, since an answer may be late, or after five other failures.
+     */
+    private static final int MAX_COST = 1_000;
+
+    private static final int TIMEOUT_COST = 1;
+    private static final int FAILURE_COST = MAX_COST / 5;
 
     private final TaskOperatorEventGateway gateway;
     private final OperatorID operator;
@@ -54,8 +59,7 @@ final class FilterClient implements AutoCloseable {
         return answer;
     }
 
-    private void send(
-            FilterRequest request, int failures, CompletableFuture<FilterResponse> answer) {
+    private void send(FilterRequest request, int cost, CompletableFuture<FilterResponse> answer) {
         if (isClosed) {
             answer.complete(FilterResponse.OVER);
             return;
@@ -66,41 +70,32 @@ final class FilterClient implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
             response = CompletableFuture.failedFuture(e);
         }
-        response.whenComplete(
-                (answered, failure) -> {
-                    if (failure == null) {
-                        answered(request, answered, answer);
-                    } else {
-                        failed(request, failure, failures, answer);
-                    }
-                });
-    }
-
-    private void answered(
-            FilterRequest request,
-            @Nullable CoordinationResponse answered,
-            CompletableFuture<FilterResponse> answer) {
-        FilterResponse response = FilterResponse.of(answered);
-        if (response.status() != Status.AGAIN) {
-            answer.complete(response);
-        } else {
-            later(answered == null ? RETRY_MS : AGAIN_MS, () -> send(request, 0, answer));
-        }
+        response.thenApply(FilterResponse::of)
+                .whenComplete(
+                        (answered, failure) -> {
+                            if (failure != null) {
+                                failed(request, failure, cost, answer);
+                            } else if (answered.status() == Status.AGAIN) {
+                                later(AGAIN_MS, () -> send(request, 0, answer));
+                            } else {
+                                answer.complete(answered);
+                            }
+                        });
     }
 
     private void failed(
             FilterRequest request,
             Throwable failure,
-            int failures,
+            int before,
             CompletableFuture<FilterResponse> answer) {
         boolean isTimeout =
                 ExceptionUtils.findThrowable(failure, TimeoutException.class).isPresent();
-        int counted = isTimeout ? 0 : failures + 1;
-        if (counted == MAX_FAILURES) {
+        int cost = before + (isTimeout ? TIMEOUT_COST : FAILURE_COST);
+        if (cost >= MAX_COST) {
             LOG.info("Facts have no filters of other processes: {}", request, failure);
             answer.complete(FilterResponse.OVER);
         } else {
-            later(RETRY_MS, () -> send(request, counted, answer));
+            later(RETRY_MS, () -> send(request, cost, answer));
         }
     }
 

@@ -308,17 +308,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             throw e;
         }
         badRecords.inc();
-        BadRecord bad = new BadRecord(packing.side(), text(record), e.reason());
+        BadRecord bad =
+                new BadRecord(packing.side(), UnreadableRecordException.textOf(record), e.reason());
         output.collect(BAD_RECORDS, new StreamRecord<>(bad));
-    }
-
-    private static String text(Object record) {
-        try {
-            return String.valueOf(record);
-        } catch (RuntimeException e) {
-            // The text of an unreadable record may be unavailable, too.
-            return record.getClass().getName() + ", whose text cannot be made: " + e;
-        }
     }
 
     /**
