@@ -50,7 +50,7 @@ final class FilterGeneration {
 
     static final long MAX_BYTES = 16 << 20;
 
-    /** Each process has one piece on its way, so that few bytes wait in Flink's RPC. */
+    /** Each process sends one piece at a time, so that few bytes wait in Flink's RPC. */
     static final int PIECE_BYTES = 1 << 18;
 
     /** The keys of a dimension, and how much of them has arrived. */
