@@ -2,27 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.filter;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 
 /** Collects the keys of the dimensions of one subtask while they load. For the task's thread. */
 public final class DimensionKeys {
 
     private final JoinSpec spec;
-    private final Map<Integer, KeyFilterBuilder> builders = new TreeMap<>();
+    private Map<Integer, KeyFilterBuilder> builders = new TreeMap<>();
 
     public DimensionKeys(JoinSpec spec, FilterPlan plan) {
         this.spec = spec;
-        plan.dimensions().forEach(d -> builders.put(d, new KeyFilterBuilder(plan.maxBytes())));
+        plan.dimensions()
+                .forEach(d -> builders.put(d.number(), new KeyFilterBuilder(plan.maxBytes())));
     }
 
     /** Adds the keys of a chunk of any dimension. */
@@ -40,28 +37,18 @@ public final class DimensionKeys {
         }
     }
 
+    /** Drops the keys of a dimension that has rows which are not {@linkplain #add added}. */
+    public void drop(int dimension) {
+        builders.remove(dimension);
+    }
+
     /**
-     * Builds the filters of complete dimensions; afterwards {@link #add} has no effect.
-     *
-     * @param isWhole whether this subtask received all rows of a dimension
+     * Returns the keys of complete dimensions by number, without dimensions of which keys are
+     * missing. Afterwards {@link #add} has no effect.
      */
-    public List<DimensionFilter> complete(IntPredicate isWhole) {
-        List<DimensionFilter> filters = new ArrayList<>();
-        builders.forEach(
-                (number, builder) -> {
-                    DimensionSpec dimension = spec.dimensions().get(number);
-                    if (isWhole.test(number)) {
-                        builder.build()
-                                .ifPresent(
-                                        keys ->
-                                                filters.add(
-                                                        new DimensionFilter(
-                                                                dimension.name(),
-                                                                dimension.factKeyColumn(),
-                                                                keys)));
-                    }
-                });
-        builders.clear();
-        return List.copyOf(filters);
+    public Map<Integer, KeyFilterBuilder> complete() {
+        Map<Integer, KeyFilterBuilder> complete = builders;
+        builders = Map.of();
+        return complete;
     }
 }

@@ -11,7 +11,6 @@ import io.github.gpujoin.flink.api.options.BadRecords;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.backpressure.HoldableOutput;
 import io.github.gpujoin.flink.exchange.local.LocalExchangeSender;
-import io.github.gpujoin.flink.exchange.local.OneToOneEdge;
 import io.github.gpujoin.flink.exchange.ring.JoinSide;
 import io.github.gpujoin.flink.exchange.ring.RingSendEdge;
 import io.github.gpujoin.flink.filter.FilterPlan;
@@ -20,7 +19,6 @@ import io.github.gpujoin.flink.record.RecordField;
 import io.github.gpujoin.flink.record.UnreadableRecordException;
 import io.github.gpujoin.flink.runtime.distribution.DistributionClient;
 import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
-import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.apache.flink.api.common.functions.DefaultOpenContext;
@@ -32,7 +30,6 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
-import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
@@ -66,13 +63,8 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     private static final long serialVersionUID = 1L;
 
-    /** Further latency markers are dropped, because they would measure the same wait. */
-    private static final int MAX_HELD_MARKERS = 1_000;
-
     /** A filter of facts that would be copied in any case pays unless it keeps nearly all. */
     static final double MAX_KEPT_SHARE = 0.875;
-
-    private record HeldMarker(long untilMs, LatencyMarker marker) {}
 
     PackSpec packing;
 
@@ -97,7 +89,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     private FilterPlan filterPlan = FilterPlan.NONE;
     transient FilterSubscription filters;
     private transient Counter badRecords;
-    private transient ArrayDeque<HeldMarker> heldMarkers;
+    private transient HeldLatencyMarkers heldMarkers;
     private transient @Nullable HoldableOutput<StreamRecord<Chunk>> holdable;
 
     /**
@@ -130,13 +122,16 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     public void open() throws Exception {
         super.open();
         StreamingMode.requireAtStart(getContainingTask().getEnvironment());
-        heldMarkers = new ArrayDeque<>();
+        heldMarkers =
+                new HeldLatencyMarkers(
+                        getProcessingTimeService(), this::reportOrForwardLatencyMarker);
         rowsIn = getMetricGroup().counter("rowsIn");
         rowsFiltered = getMetricGroup().counter("rowsFiltered");
         nullKeyRows = getMetricGroup().counter("nullKeyRows");
         badRecords = getMetricGroup().counter("badRecords");
         rowsPruned = getMetricGroup().counter("rowsPruned");
         filters = new FilterSubscription(filterPlan, getContainingTask().getEnvironment());
+        filters.register(getMetricGroup());
         groups = groups();
         if (packing.dimension() == ChunkDescriptor.FACTS) {
             holdable =
@@ -258,19 +253,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         if (packing.dimension() != ChunkDescriptor.FACTS || packing.isPartitioned()) {
             return Optional.empty();
         }
-        return OneToOneEdge.outOf(
-                        getOperatorConfig(),
-                        getContainingTask().getEnvironment(),
-                        getUserCodeClassloader())
-                .map(edge -> new LocalExchangeSender(edge, schema, backPressured()));
-    }
-
-    private TimerGauge backPressured() {
-        return getContainingTask()
-                .getEnvironment()
-                .getMetricGroup()
-                .getIOMetricGroup()
-                .getHardBackPressuredTimePerSecond();
+        return LocalExchangeSender.outOf(
+                getOperatorConfig(),
+                getContainingTask().getEnvironment(),
+                getUserCodeClassloader(),
+                schema);
     }
 
     private boolean outputIsAvailable() {
@@ -321,17 +308,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
             throw e;
         }
         badRecords.inc();
-        BadRecord bad = new BadRecord(packing.side(), text(record), e.reason());
+        BadRecord bad =
+                new BadRecord(packing.side(), UnreadableRecordException.textOf(record), e.reason());
         output.collect(BAD_RECORDS, new StreamRecord<>(bad));
-    }
-
-    private static String text(Object record) {
-        try {
-            return String.valueOf(record);
-        } catch (RuntimeException e) {
-            // The text of an unreadable record may be unavailable, too.
-            return record.getClass().getName() + ", whose text cannot be made: " + e;
-        }
     }
 
     /**
@@ -339,25 +318,17 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
      */
     @Override
     public void processLatencyMarker(LatencyMarker marker) throws Exception {
-        if (!sink.mayHoldRows()) {
+        if (sink.mayHoldRows()) {
+            heldMarkers.hold(marker, sink.nowMs() + packing.flushIntervalMs());
+        } else {
             super.processLatencyMarker(marker);
-        } else if (heldMarkers.size() < MAX_HELD_MARKERS) {
-            long untilMs = sink.nowMs() + packing.flushIntervalMs();
-            heldMarkers.add(new HeldMarker(untilMs, marker));
-            getProcessingTimeService().registerTimer(untilMs, this::passMarkers);
-        }
-    }
-
-    private void passMarkers(long nowMs) {
-        while (!heldMarkers.isEmpty() && heldMarkers.peek().untilMs() <= nowMs) {
-            reportOrForwardLatencyMarker(heldMarkers.remove().marker());
         }
     }
 
     /** Emits all buffered rows and the latency markers behind them. */
     private void flush() {
         sink.flush();
-        passMarkers(Long.MAX_VALUE);
+        heldMarkers.emitAll();
     }
 
     @Override
@@ -413,6 +384,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     public void close() throws Exception {
         if (inquiry != null) {
             inquiry.close();
+        }
+        if (filters != null) {
+            filters.close();
         }
         if (holdable != null) {
             holdable.release();

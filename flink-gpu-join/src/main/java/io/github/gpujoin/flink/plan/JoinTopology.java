@@ -23,6 +23,7 @@ import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.exchange.ring.RingSendOperatorFactory;
 import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
 import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.metrics.JoinReporting;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.pack.StreamingMode;
@@ -43,7 +44,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -52,11 +52,13 @@ import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SideOutputDataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.graph.StreamGraphHasherV2;
 import org.apache.flink.streaming.api.transformations.OneInputTransformation;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.api.transformations.SourceTransformation;
@@ -393,14 +395,14 @@ final class JoinTopology {
      * @param dimensions whose keys filter
      * @param facts with their own conditions, which only a linked source applies
      */
-    FilterPlan filters(Set<Integer> dimensions, JoinInput<?> facts) {
+    FilterPlan filters(List<FilteringDimension> dimensions, JoinInput<?> facts) {
         return facts.sourceLink() == null
                 ? filters(dimensions)
                 : filters(facts.sourceLink(), dimensions, facts.columnConditions());
     }
 
     /** Returns the plan of filters by the keys of some dimensions, unless they are switched off. */
-    FilterPlan filters(Set<Integer> dimensions) {
+    FilterPlan filters(List<FilteringDimension> dimensions) {
         // The uid alone may be that of another join of tables.
         return filters(uid.text() + "/" + UUID.randomUUID(), dimensions, List.of());
     }
@@ -411,11 +413,15 @@ final class JoinTopology {
     }
 
     private FilterPlan filters(
-            String join, Set<Integer> dimensions, List<ColumnCondition> conditions) {
+            String join, List<FilteringDimension> dimensions, List<ColumnCondition> conditions) {
         ReadableConfig config = env.getConfiguration();
         return filtersAreOn()
                 ? new FilterPlan(
-                        join, dimensions, JoinConfig.factFilterMaxBytes(config), conditions)
+                        join,
+                        new OperatorID(StreamGraphHasherV2.generateUserSpecifiedHash(uid("join"))),
+                        dimensions,
+                        JoinConfig.factFilterMaxBytes(config),
+                        conditions)
                 : FilterPlan.NONE;
     }
 
@@ -546,6 +552,7 @@ final class JoinTopology {
         join.setStateKeyType(Types.INT);
         join.setMaxParallelism(maxParallelism);
         join.setUid(uid("join"));
+        join.setDescription(uid.text() + ", " + plan.filtersOfFacts());
         if (reservesMemory(spec)) {
             join.declareManagedMemoryUseCaseAtOperatorScope(
                     ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());

@@ -19,6 +19,7 @@ import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.SelectedKeyCheck;
 import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.record.ColumnsKey;
@@ -35,7 +36,6 @@ import io.github.gpujoin.flink.state.JoinFunctions;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.functions.KeySelector;
@@ -237,8 +237,18 @@ public final class PairJoinPipeline<B, P> {
                         topology.onEdges(ChunkTypeInfo.ofDimensions(List.of(plan.build.schema()))),
                         FilterPlan.NONE,
                         topology.uid("pack", "build"));
-        boolean filtersProbe = filterReason(topology, partitioned) == ReasonCode.FILTERS;
-        FilterPlan filters = topology.filters(filtersProbe ? Set.of(0) : Set.of());
+        JoinExplanation explanation = explain(topology, plan.spec);
+        DimensionExplanation explained = explanation.dimensions().get(0);
+        FilterPlan filters =
+                topology.filters(
+                        explained.filter() == ReasonCode.FILTERS
+                                ? List.of(
+                                        new FilteringDimension(
+                                                0,
+                                                "build",
+                                                plan.spec.dimensions().get(0).factKeyColumn(),
+                                                explained.distribution()))
+                                : List.of());
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
@@ -247,6 +257,7 @@ public final class PairJoinPipeline<B, P> {
                         topology.onEdges(ChunkTypeInfo.of(plan.probe.schema())),
                         filters,
                         topology.uid("pack-probe"));
+        packedProbe.setDescription("pack probe, " + explanation.filtersOfFacts());
         DataStream<Chunk> dimension =
                 topology.dimension(
                         packedBuild,
@@ -281,7 +292,7 @@ public final class PairJoinPipeline<B, P> {
                 topology.facts(packedProbe, "probe", partitioned),
                 plan.spec,
                 columns(plan),
-                explain(topology, plan.spec),
+                explanation,
                 null,
                 TimesToLive.NONE,
                 replicas,
@@ -351,20 +362,17 @@ public final class PairJoinPipeline<B, P> {
                                 kind.name(),
                                 partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
                                 distributionReason(partitioned),
-                                filterReason(topology, partitioned),
+                                filterReason(topology),
                                 expectedBytes == Long.MAX_VALUE
                                         ? PartitionClass.UNKNOWN
                                         : expectedBytes)));
     }
 
-    private ReasonCode filterReason(JoinTopology topology, boolean partitioned) {
+    private ReasonCode filterReason(JoinTopology topology) {
         if (!topology.filtersAreOn()) {
             return ReasonCode.FILTERS_OFF;
         }
-        if (kind.keepsUnmatchedProbe()) {
-            return ReasonCode.KEEPS_FACTS;
-        }
-        return partitioned ? ReasonCode.SOME_KEYS : ReasonCode.FILTERS;
+        return kind.keepsUnmatchedProbe() ? ReasonCode.KEEPS_FACTS : ReasonCode.FILTERS;
     }
 
     private ReasonCode distributionReason(boolean partitioned) {

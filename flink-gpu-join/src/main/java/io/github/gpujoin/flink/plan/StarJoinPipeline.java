@@ -20,6 +20,7 @@ import io.github.gpujoin.flink.emit.ResultColumns;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.plan.JoinInput.Packed;
 import io.github.gpujoin.flink.record.RecordLayout;
@@ -41,7 +42,6 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -340,6 +340,7 @@ public final class StarJoinPipeline {
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(
                         packed.facts(), probeType, topology.uid("pack-facts"), replicas.measured());
+        factChunks.setDescription("pack facts, " + explain().filtersOfFacts());
         DataStream<Chunk> probe =
                 measuredDimension == NONE
                         ? topology.facts(factChunks, "facts", partitionedDimension != NONE)
@@ -429,14 +430,19 @@ public final class StarJoinPipeline {
     }
 
     /**
-     * Returns the dimensions whose keys filter facts: each subtask has all of their rows, and they
-     * do not change. An event-time join also emits late facts, which may have no match.
+     * Returns the dimensions whose keys filter facts, because they do not change. An event-time
+     * join also emits late facts, which may have no match.
      */
-    private Set<Integer> filteringDimensions() {
-        Set<Integer> filtering = new TreeSet<>();
+    private List<FilteringDimension> filteringDimensions() {
+        List<FilteringDimension> filtering = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
             if (filterReason(d) == ReasonCode.FILTERS) {
-                filtering.add(d);
+                filtering.add(
+                        new FilteringDimension(
+                                d,
+                                dimensions.get(d).input().name(),
+                                spec.dimensions().get(d).factKeyColumn(),
+                                distribution(d)));
             }
         }
         return filtering;
@@ -453,7 +459,7 @@ public final class StarJoinPipeline {
         if (side.input().isChangelog()) {
             return ReasonCode.DIMENSION_CHANGES;
         }
-        return dimension == partitionedDimension ? ReasonCode.SOME_KEYS : ReasonCode.FILTERS;
+        return ReasonCode.FILTERS;
     }
 
     /**

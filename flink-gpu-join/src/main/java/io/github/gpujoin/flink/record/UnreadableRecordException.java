@@ -13,6 +13,15 @@ public final class UnreadableRecordException extends FlinkRuntimeException {
         super(fault + ": side=" + side, cause);
     }
 
+    /** Returns the text of a record, or the reason why it has none. */
+    public static String textOf(Object record) {
+        try {
+            return String.valueOf(record);
+        } catch (RuntimeException e) {
+            return record.getClass().getName() + ", whose text cannot be made: " + e;
+        }
+    }
+
     /** All messages, from the fault to the root cause. */
     public String reason() {
         StringBuilder reason = new StringBuilder(getMessage());

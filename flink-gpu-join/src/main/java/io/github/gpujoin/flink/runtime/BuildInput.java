@@ -9,14 +9,13 @@ import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.engine.EngineStatus;
 import io.github.gpujoin.flink.exchange.LoadMark;
-import io.github.gpujoin.flink.filter.DimensionFilter;
 import io.github.gpujoin.flink.filter.DimensionKeys;
-import io.github.gpujoin.flink.filter.PublishedFilters;
+import io.github.gpujoin.flink.filter.FilterPublisher;
 import io.github.gpujoin.flink.metrics.RunReport;
 import io.github.gpujoin.flink.metrics.SubtaskCounts;
 import io.github.gpujoin.flink.runtime.distribution.MeasuredDimension;
 import io.github.gpujoin.flink.state.ProbeLog;
-import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.operators.MailboxExecutor;
@@ -49,7 +48,7 @@ final class BuildInput {
     private final TaskInfo task;
     private final TableBuild tableBuild;
     private final DimensionKeys dimensionKeys;
-    private final PublishedFilters filters;
+    private final FilterPublisher filters;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
@@ -73,7 +72,7 @@ final class BuildInput {
             TaskInfo task,
             MailboxExecutor mailbox,
             DimensionKeys dimensionKeys,
-            PublishedFilters filters,
+            FilterPublisher filters,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.settings = settings;
         this.progress = progress;
@@ -183,19 +182,13 @@ final class BuildInput {
     }
 
     /**
-     * Publishes the filters before the tables are built, for sources that wait for them. A subtask
-     * that received only its partitions of a dimension does not know all keys. Marks tell so, which
-     * snapshots of earlier releases lack.
+     * Publishes the filters before the tables are built, for sources that wait for them. Marks tell
+     * which dimension is partitioned. Snapshots of earlier releases lack them.
      */
     private void publishFilters() {
-        boolean knowsDistribution = !progress.isOfEarlierRelease();
-        List<DimensionFilter> complete =
-                dimensionKeys.complete(
-                        dimension -> knowsDistribution && !progress.isPartitioned(dimension));
-        if (!complete.isEmpty()) {
-            LOG.info("Facts are filtered by the keys of complete dimensions: {}", complete);
-        }
-        filters.publish(complete);
+        filters.publish(
+                progress.isOfEarlierRelease() ? Map.of() : dimensionKeys.complete(),
+                progress::isPartitioned);
     }
 
     /** The plan with the distribution of the measured dimension. */

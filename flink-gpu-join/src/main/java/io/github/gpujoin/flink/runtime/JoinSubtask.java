@@ -10,8 +10,7 @@ import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.ring.AnnouncedCheckpoints;
 import io.github.gpujoin.flink.filter.DimensionKeys;
-import io.github.gpujoin.flink.filter.FilterPlan;
-import io.github.gpujoin.flink.filter.PublishedFilters;
+import io.github.gpujoin.flink.filter.FilterPublisher;
 import io.github.gpujoin.flink.metrics.StageTimes.Stage;
 import io.github.gpujoin.flink.runtime.expiry.DimensionExpiry;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -40,7 +39,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     private ProbePath probes;
     private BuildInput build;
     private DimensionKeys dimensionKeys;
-    private PublishedFilters filters;
+    private FilterPublisher filters;
 
     JoinSubtask(SubtaskContext subtask) {
         this.subtask = subtask;
@@ -74,11 +73,9 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                 new ProbeSideFactory<>(subtask, state, inputs, engine, emitter, output)
                         .create(unmatched);
         dimensionKeys = new DimensionKeys(subtask.spec(), subtask.settings().filters());
-        FilterPlan filterPlan = subtask.settings().filters();
-        filters = new PublishedFilters(filterPlan.join(), inputs.factSenders());
-        if (!filterPlan.dimensions().isEmpty()) {
-            filters.expect();
-        }
+        filters =
+                new FilterPublisher(
+                        subtask.settings().filters(), subtask.environment(), inputs.factSenders());
         buildSide = createBuildSide(unmatched);
         FactOrder order = FactOrder.of(subtask.settings());
         probes = order.open(subtask, state, probeSide, buildSide, output, engine.metrics());
@@ -212,6 +209,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     void finish() throws Exception {
         build.awaitTables();
         probes.finish();
+        filters.finish();
     }
 
     @Override

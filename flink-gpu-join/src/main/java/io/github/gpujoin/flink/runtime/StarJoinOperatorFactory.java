@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.exchange.ring.RendezvousProvider;
+import io.github.gpujoin.flink.filter.FilterCoordinator;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -14,7 +15,10 @@ import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
 
-/** Creates {@link StarJoinOperator}s, and the coordinator that exchanges their rings' addresses. */
+/**
+ * Creates {@link StarJoinOperator}s, and the coordinator that exchanges their rings' addresses and
+ * filters.
+ */
 public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
         implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
                 CoordinatedOperatorFactory<OUT> {
@@ -44,8 +48,10 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
 
     @Override
     public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
-        return new RendezvousProvider(
-                operator, settings.rings().join(), RendezvousProvider.End.READER);
+        return new FilterCoordinator.Provider(
+                new RendezvousProvider(
+                        operator, settings.rings().join(), RendezvousProvider.End.READER),
+                settings.filters());
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.api.graph.StreamGraph;
+import org.apache.flink.streaming.api.graph.StreamNode;
 import org.apache.flink.types.Row;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,7 +87,7 @@ class ExplainTest {
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "item INNER REPLICATED OTHER_DIMENSION_PARTITIONED all cpu ASKED - 1.0 MiB expected",
                         "code INNER REPLICATED ASKED all cpu ASKED - -",
-                        "filters of facts: day (FILTERS), shop (FILTERS), order (SOME_KEYS),"
+                        "filters of facts: day (FILTERS), shop (FILTERS), order (FILTERS),"
                                 + " item (FILTERS), code (FILTERS)");
     }
 
@@ -100,6 +101,20 @@ class ExplainTest {
         assertThat(star.explain().toString())
                 .contains(
                         "inner (FILTERS), left (KEEPS_FACTS), semi (FILTERS), anti (KEEPS_FACTS)\n");
+    }
+
+    /** Flink's Web UI shows the descriptions of operators. */
+    @Test
+    void shouldDescribeTheFiltersOfThePackerAndOfTheJoin() {
+        StreamExecutionEnvironment env = env();
+        StarJoin<Row> star = star(env);
+        dimension(star, "inner", d -> {});
+        dimension(star, "left", Dimension::left);
+        star.toRows().sinkTo(new DiscardingSink<>());
+        String filters = "filters of facts: inner (FILTERS), left (KEEPS_FACTS)";
+        assertThat(env.getStreamGraph().getStreamNodes())
+                .extracting(StreamNode::getOperatorDescription)
+                .contains("sales, " + filters, "pack facts, " + filters);
     }
 
     @Test

@@ -238,19 +238,42 @@ class FactFiltersITCase {
         assertThat(rowsPruned()).isEqualTo(before);
     }
 
-    @Test
-    void shouldDropTheProbesOfAPairJoinThatHaveNoMatch() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"replicated", "partitioned", "right"})
+    void shouldDropTheProbesOfAPairJoinThatHaveNoMatch(String how) throws Exception {
         long before = rowsPrunedBefore(true);
         StreamExecutionEnvironment env = env(true);
-        DataStream<Row> results =
+        PairJoin.Keyed<Numbered, Numbered> join =
                 PairJoin.build(dimension(env))
                         .probe(facts(env))
                         .where(row -> row.key, Types.LONG)
-                        .equalTo(row -> row.key, Types.LONG)
-                        .replicated()
-                        .apply((build, probe) -> probe.number, Types.LONG)
+                        .equalTo(row -> row.key, Types.LONG);
+        switch (how) {
+            case "replicated" -> join.replicated();
+            case "partitioned" -> join.partitioned();
+            default -> join.right();
+        }
+        // Each build row has a match.
+        DataStream<Row> results =
+                join.apply((build, probe) -> probe.number, Types.LONG)
                         .map(Row::of)
                         .returns(Types.ROW_NAMED(new String[] {"number"}, Types.LONG));
+        assertThat(collect(results)).isEqualTo(matching());
+        assertThat(rowsPruned()).isGreaterThan(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"key", "text"})
+    void shouldDropFactsWithoutAMatchInAPartitionedDimension(String key) throws Exception {
+        long before = rowsPrunedBefore(true);
+        StreamExecutionEnvironment env = env(true);
+        DataStream<Row> results =
+                StarJoin.of(facts(env))
+                        .select("number")
+                        .dimension(
+                                dimension(env),
+                                d -> d.on(key, key).partitioned().select("number AS row"))
+                        .toRows();
         assertThat(collect(results)).isEqualTo(matching());
         assertThat(rowsPruned()).isGreaterThan(before);
     }

@@ -17,10 +17,12 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.explain.Distribution;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -52,8 +54,28 @@ class DimensionKeysTest {
     }
 
     private static DimensionKeys keys(ColumnType key, Integer... dimensions) {
-        return new DimensionKeys(
-                spec(key), new FilterPlan("join", Set.of(dimensions), MAX_BYTES, List.of()));
+        return new DimensionKeys(spec(key), plan(dimensions));
+    }
+
+    private static FilterPlan plan(Integer... dimensions) {
+        return new FilterPlan(
+                "join",
+                new OperatorID(),
+                Stream.of(dimensions)
+                        .map(
+                                d ->
+                                        new FilteringDimension(
+                                                d,
+                                                d == 0 ? "first" : "second",
+                                                d == 0 ? 2 : 0,
+                                                Distribution.REPLICATED))
+                        .toList(),
+                MAX_BYTES,
+                List.of());
+    }
+
+    private static List<DimensionFilter> complete(DimensionKeys keys) {
+        return DimensionFilter.of(plan(0, 1), keys.complete());
     }
 
     private static Chunk chunk(int dimension, ColumnType type, long... keys) {
@@ -79,7 +101,7 @@ class DimensionKeysTest {
         DimensionKeys keys = keys(type, 0);
         keys.add(chunk(0, type, all));
 
-        DimensionFilter filter = keys.complete(dimension -> true).get(0);
+        DimensionFilter filter = complete(keys).get(0);
 
         assertThat(filter.dimension()).isEqualTo("first");
         assertThat(filter.factColumn()).isEqualTo(2);
@@ -96,7 +118,7 @@ class DimensionKeysTest {
         DimensionKeys keys = keys(ColumnType.INT64, 0);
         keys.add(encoded);
 
-        KeyFilter filter = keys.complete(dimension -> true).get(0).keys();
+        KeyFilter filter = complete(keys).get(0).keys();
 
         assertThat(LongStream.of(all)).allMatch(filter::mayAccept);
         assertThat(filter.mayAccept(3)).isFalse();
@@ -104,7 +126,7 @@ class DimensionKeysTest {
 
     @Test
     void shouldAcceptNothingForAnEmptyDimension() {
-        KeyFilter filter = keys(ColumnType.INT32, 0).complete(dimension -> true).get(0).keys();
+        KeyFilter filter = complete(keys(ColumnType.INT32, 0)).get(0).keys();
 
         assertThat(LongStream.of(0, -1, Long.MAX_VALUE, Long.MIN_VALUE))
                 .noneMatch(filter::mayAccept);
@@ -112,24 +134,25 @@ class DimensionKeysTest {
     }
 
     @Test
-    void shouldLeaveOutDimensionsThatDoNotFilterOrAreNotWhole() {
+    void shouldLeaveOutDimensionsThatDoNotFilterOrWhoseKeysAreMissing() {
         DimensionKeys keys = keys(ColumnType.INT32, 0, 1);
         keys.add(chunk(0, ColumnType.INT32, 5));
         keys.add(chunk(1, ColumnType.INT32, 6));
-        assertThat(keys.complete(dimension -> dimension == 1))
+        keys.drop(0);
+        assertThat(complete(keys))
                 .singleElement()
                 .extracting(DimensionFilter::dimension)
                 .isEqualTo("second");
 
-        assertThat(keys(ColumnType.INT32).complete(dimension -> true)).isEmpty();
+        assertThat(complete(keys(ColumnType.INT32))).isEmpty();
     }
 
     @Test
     void shouldIgnoreRowsThatFollowTheEnd() {
         DimensionKeys keys = keys(ColumnType.INT32, 0);
-        keys.complete(dimension -> true);
+        complete(keys);
         keys.add(chunk(0, ColumnType.INT32, 5));
 
-        assertThat(keys.complete(dimension -> true)).isEmpty();
+        assertThat(complete(keys)).isEmpty();
     }
 }

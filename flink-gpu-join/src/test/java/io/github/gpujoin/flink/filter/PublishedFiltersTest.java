@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
 
 class PublishedFiltersTest {
 
+    private static final String PROCESS = "process";
     private static final String JOIN = "join";
 
     private final ExecutionGraphID graph = new ExecutionGraphID();
@@ -25,8 +26,8 @@ class PublishedFiltersTest {
     private final IntermediateDataSetID data = new IntermediateDataSetID();
     private final ResultPartitionID sender = partition(0, 0);
     private final PublishedFilters first =
-            new PublishedFilters(JOIN, List.of(sender, partition(1, 0)));
-    private final PublishedFilters second = new PublishedFilters(JOIN, List.of(sender));
+            new PublishedFilters(PROCESS, JOIN, List.of(sender, partition(1, 0)));
+    private final PublishedFilters second = new PublishedFilters(PROCESS, JOIN, List.of(sender));
 
     private ResultPartitionID partition(int subtask, int attempt) {
         return new ResultPartitionID(
@@ -40,6 +41,11 @@ class PublishedFiltersTest {
         return List.of(new DimensionFilter(dimension, 0, keys.build().orElseThrow()));
     }
 
+    private static List<DimensionFilter> found(String join, List<ResultPartitionID> partitions) {
+        PublishedFilters.Published published = PublishedFilters.find(PROCESS, join, partitions);
+        return published == null ? null : published.filters();
+    }
+
     @AfterEach
     void close() {
         first.close();
@@ -49,68 +55,66 @@ class PublishedFiltersTest {
     @Test
     void shouldFindTheFiltersOfTheJoinThatReadsAResultPartition() {
         ResultPartitionID other = new ResultPartitionID();
-        assertThat(PublishedFilters.find(JOIN, List.of(sender))).isNull();
+        assertThat(found(JOIN, List.of(sender))).isNull();
 
-        first.publish(filters("date"));
+        first.publish(filters("date"), true);
 
-        assertThat(PublishedFilters.find(JOIN, List.of(other, sender))).hasSize(1);
-        assertThat(PublishedFilters.find(JOIN, List.of(partition(1, 0)))).hasSize(1);
-        assertThat(PublishedFilters.find("other join", List.of(sender))).isNull();
-        assertThat(PublishedFilters.find(JOIN, List.of(other))).isNull();
-        assertThat(PublishedFilters.find(JOIN, List.of())).isNull();
+        assertThat(found(JOIN, List.of(other, sender))).hasSize(1);
+        assertThat(found(JOIN, List.of(partition(1, 0)))).hasSize(1);
+        assertThat(found("other join", List.of(sender))).isNull();
+        assertThat(found(JOIN, List.of(other))).isNull();
+        assertThat(found(JOIN, List.of())).isNull();
     }
 
     @Test
     void shouldNotFindTheFiltersOfAnotherAttempt() {
-        first.publish(filters("date"));
+        first.publish(filters("date"), true);
 
-        assertThat(PublishedFilters.find(JOIN, List.of(partition(0, 1)))).isNull();
+        assertThat(found(JOIN, List.of(partition(0, 1)))).isNull();
     }
 
     @Test
     void shouldForgetTheFiltersOfAClosedSubtaskOnly() {
-        first.publish(filters("date"));
-        second.publish(filters("customer"));
+        first.publish(filters("date"), true);
+        second.publish(filters("customer"), true);
 
         first.close();
-        assertThat(PublishedFilters.find(JOIN, List.of(partition(1, 0)))).isNull();
-        assertThat(PublishedFilters.find(JOIN, List.of(sender)))
+        assertThat(found(JOIN, List.of(partition(1, 0)))).isNull();
+        assertThat(found(JOIN, List.of(sender)))
                 .singleElement()
                 .extracting(DimensionFilter::dimension)
                 .isEqualTo("customer");
 
         second.close();
         second.close();
-        assertThat(PublishedFilters.find(JOIN, List.of(sender))).isNull();
-    }
-
-    private boolean areExpected() {
-        return PublishedFilters.areExpected(JOIN, List.of(partition(2, 0), sender));
+        assertThat(found(JOIN, List.of(sender))).isNull();
     }
 
     @Test
-    void shouldBeExpectedUntilTheFirstSubtaskPublishes() {
-        assertThat(areExpected()).isFalse();
-        first.expect();
-        second.expect();
-        assertThat(areExpected()).isTrue();
-        assertThat(PublishedFilters.areExpected("other join", List.of(sender))).isFalse();
+    void shouldAddFiltersUntilAllArePublished() {
+        first.publish(filters("date"), false);
+        assertThat(PublishedFilters.find(PROCESS, JOIN, List.of(sender)).areAll()).isFalse();
 
-        second.publish(List.of());
-        assertThat(areExpected()).isFalse();
-        first.publish(filters("date"));
-        assertThat(areExpected()).isFalse();
+        first.publish(filters("customer"), true);
+
+        assertThat(found(JOIN, List.of(sender)))
+                .extracting(DimensionFilter::dimension)
+                .containsExactly("date", "customer");
+        assertThat(PublishedFilters.find(PROCESS, JOIN, List.of(sender)).areAll()).isTrue();
     }
 
     @Test
-    void shouldNotBeExpectedOfSubtasksThatFailed() {
-        first.expect();
-        second.expect();
-        first.close();
-        first.close();
-        assertThat(areExpected()).isTrue();
+    void shouldNotFindTheFiltersOfAnotherTaskManagerInTheSameJvm() {
+        first.publish(filters("date"), true);
 
-        second.close();
-        assertThat(areExpected()).isFalse();
+        assertThat(PublishedFilters.find("other", JOIN, List.of(sender))).isNull();
+    }
+
+    @Test
+    void shouldPublishNothingOnceClosed() {
+        first.close();
+        first.publish(filters("date"), true);
+
+        assertThat(found(JOIN, List.of(sender))).isNull();
     }
 }

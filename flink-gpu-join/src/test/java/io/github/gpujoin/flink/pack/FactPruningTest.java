@@ -15,21 +15,23 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.filter.DimensionFilter;
 import io.github.gpujoin.flink.filter.FilterPlan;
+import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.filter.PublishedFilters;
 import io.github.gpujoin.flink.record.RecordLayout;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.Set;
 import java.util.stream.LongStream;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.io.network.partition.MockResultPartitionWriter;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
@@ -41,6 +43,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Packers of facts under the keys of complete dimensions. */
 class FactPruningTest {
+
+    /** TaskManager of mocked tasks. */
+    private static final String PROCESS = "0";
 
     private static final int FACTS = 3_000;
     private static final int PARTITIONS = 8;
@@ -66,7 +71,8 @@ class FactPruningTest {
     }
 
     private final ResultPartitionID partition = new ResultPartitionID();
-    private final PublishedFilters filters = new PublishedFilters("join", List.of(partition));
+    private final PublishedFilters filters =
+            new PublishedFilters(PROCESS, "join", List.of(partition));
     private final Random random = new Random(11);
 
     @AfterEach
@@ -92,7 +98,7 @@ class FactPruningTest {
 
     /** Publishes that one dimension has some narrow keys, and the other one all small keys. */
     private void publish() {
-        filters.publish(List.of(filter(1, -20, 3), filter(2, 0, 50)));
+        filters.publish(List.of(filter(1, -20, 3), filter(2, 0, 50)), true);
     }
 
     private static DimensionFilter filter(int factColumn, long from, long to) {
@@ -117,7 +123,15 @@ class FactPruningTest {
     private <IN> OneInputStreamOperatorTestHarness<IN, Chunk> open(
             AbstractPackOperator<IN, ?> packer, ChunkSchema schema, boolean reuse)
             throws Exception {
-        packer.pruneBy(new FilterPlan("join", Set.of(0, 1), 1 << 10, List.of()));
+        packer.pruneBy(
+                new FilterPlan(
+                        "join",
+                        new OperatorID(),
+                        List.of(
+                                new FilteringDimension(0, "d1", 1, Distribution.REPLICATED),
+                                new FilteringDimension(1, "d2", 2, Distribution.REPLICATED)),
+                        1 << 10,
+                        List.of()));
         MockEnvironment task = MockEnvironment.builder().build();
         List<ResultPartitionWriter> writers =
                 List.of(
@@ -253,7 +267,7 @@ class FactPruningTest {
     @ParameterizedTest
     @ValueSource(ints = {100, 700, 5_000})
     void shouldKeepTheOrderOfFactsWhenAFilterIsSuspended(int rows) throws Exception {
-        filters.publish(List.of(filter(1, -30, 29)));
+        filters.publish(List.of(filter(1, -30, 29)), true);
         List<Long> sent = new ArrayList<>();
         try (var harness = open(chunks(false, false), schema(false), false)) {
             for (int id = 0; id < 30_000; id += rows) {

@@ -12,14 +12,18 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.metrics.groups.OperatorCoordinatorMetricGroup;
 import org.apache.flink.runtime.checkpoint.CheckpointCoordinator;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
+import org.apache.flink.runtime.messages.Acknowledge;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequestHandler;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStoreImpl;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
+import org.apache.flink.runtime.operators.coordination.OperatorCoordinator.SubtaskGateway;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.util.IOUtils;
 import org.apache.flink.util.SerializedValue;
@@ -41,6 +45,7 @@ final class SimulatedCoordinators implements AutoCloseable {
     /** Numbers of the vertices that hold the operators. */
     private final Map<OperatorID, Integer> vertices = new LinkedHashMap<>();
 
+    private final Map<OperatorID, JobVertexID> vertexIds = new LinkedHashMap<>();
     private final ArrayDeque<Message> messages = new ArrayDeque<>();
     private List<Integer> parallelism = List.of();
     private int attempt;
@@ -55,6 +60,7 @@ final class SimulatedCoordinators implements AutoCloseable {
                     coordinator.start();
                     coordinators.put(operator, coordinator);
                     vertices.put(operator, vertex.number());
+                    vertexIds.put(operator, vertex.id());
                 } catch (Exception e) {
                     throw new IllegalStateException(e);
                 }
@@ -85,7 +91,36 @@ final class SimulatedCoordinators implements AutoCloseable {
                                 checkpoint == null ? null : checkpoint.coordinators.get(operator);
                         attempt(() -> coordinator.resetToCheckpoint(id, state));
                     }
+                    started(operator, coordinator);
                 });
+    }
+
+    private void started(OperatorID operator, OperatorCoordinator coordinator) {
+        int vertex = vertices.get(operator);
+        for (int i = 0; i < parallelism.get(vertex); i++) {
+            ExecutionAttemptID id =
+                    SimulatedEnvironment.attemptOf(vertexIds.get(operator), i, attempt);
+            coordinator.executionAttemptReady(i, attempt, new Gateway(id));
+        }
+    }
+
+    /** Coordinators of the join send no events. */
+    private record Gateway(ExecutionAttemptID execution) implements SubtaskGateway {
+
+        @Override
+        public CompletableFuture<Acknowledge> sendEvent(OperatorEvent event) {
+            throw new UnsupportedOperationException("event: " + event);
+        }
+
+        @Override
+        public ExecutionAttemptID getExecution() {
+            return execution;
+        }
+
+        @Override
+        public int getSubtask() {
+            return execution.getSubtaskIndex();
+        }
     }
 
     /** The coordinators as one task of an attempt reaches them. */

@@ -136,7 +136,7 @@ final class SimulatedEnvironment extends MockEnvironment {
         }
     }
 
-    private static ExecutionAttemptID attemptOf(JobVertexID vertex, int subtask, int attempt) {
+    static ExecutionAttemptID attemptOf(JobVertexID vertex, int subtask, int attempt) {
         return new ExecutionAttemptID(GRAPH, new ExecutionVertexID(vertex, subtask), attempt);
     }
 

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.filter;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Collects the keys of a dimension. Keys go to pages of a sparse bitmap; if these exceed the limit,
- * to a Bloom filter of the limit. Not thread-safe.
+ * to a Bloom filter of the limit. Builders of one limit can be merged, since their Bloom filters
+ * have one geometry until {@link #build} halves them. Not thread-safe.
  */
 public final class KeyFilterBuilder {
 
@@ -53,17 +57,130 @@ public final class KeyFilterBuilder {
             BloomKeyFilter.add(bloom, key);
             return;
         }
-        long page = key >> PAGE_SHIFT;
+        page(key >> PAGE_SHIFT)[(int) (key >>> 6) & PAGE_WORDS - 1] |= 1L << key;
+        limitPages();
+    }
+
+    private long[] page(long page) {
         if (page != lastPage || lastWords.length == 0) {
             lastPage = page;
             lastWords = pages.computeIfAbsent(page, p -> new long[PAGE_WORDS]);
         }
-        lastWords[(int) (key >>> 6) & PAGE_WORDS - 1] |= 1L << key;
+        return lastWords;
+    }
+
+    private void limitPages() {
         if (pages.size() * PAGE_WORDS > maxWords) {
+            useBloom();
+        }
+    }
+
+    private void useBloom() {
+        if (bloom.length == 0) {
             bloom = bloomOfPages(maxWords);
             pages = new HashMap<>();
             lastWords = new long[0];
         }
+    }
+
+    /**
+     * Adds keys of another builder.
+     *
+     * @param piece of {@link #pieces}
+     * @throws IllegalArgumentException if the other builder has another limit
+     */
+    public void add(KeyPiece piece) {
+        if (piece.bloomWords() > 0 && piece.bloomWords() != maxWords) {
+            throw new IllegalArgumentException(
+                    "Key filters have different limits: words=%d and %d."
+                            .formatted(piece.bloomWords(), maxWords));
+        }
+        keyCount += piece.keyCount();
+        min = Math.min(min, piece.min());
+        max = Math.max(max, piece.max());
+        long[] words = piece.words();
+        if (piece.bloomWords() > 0) {
+            useBloom();
+            for (int i = 0; i < words.length; i++) {
+                bloom[piece.firstWord() + i] |= words[i];
+            }
+        }
+        for (int i = 0; i < piece.pages().length; i++) {
+            addPage(piece.pages()[i], words, i * PAGE_WORDS);
+        }
+    }
+
+    private void addPage(long page, long[] from, int start) {
+        if (bloom.length > 0) {
+            forEachInPage(page, from, start, key -> BloomKeyFilter.add(bloom, key));
+            return;
+        }
+        long[] into = page(page);
+        for (int i = 0; i < PAGE_WORDS; i++) {
+            into[i] |= from[start + i];
+        }
+        limitPages();
+    }
+
+    /** Adds all keys of another builder, which has the same limit and stays as it is. */
+    public void addAll(KeyFilterBuilder other) {
+        other.pieces(Integer.MAX_VALUE).forEach(this::add);
+    }
+
+    /**
+     * Returns copies of the keys in pieces, at least one, each made when it is consumed. No key may
+     * be added meanwhile.
+     *
+     * @param maxPieceBytes limit of the size of a piece's words, at least 512
+     */
+    public Stream<KeyPiece> pieces(int maxPieceBytes) {
+        return bloom.length > 0
+                ? bloomPieces(maxPieceBytes / Long.BYTES)
+                : pagePieces(maxPieceBytes / Long.BYTES / PAGE_WORDS);
+    }
+
+    private Stream<KeyPiece> bloomPieces(int pieceWords) {
+        return IntStream.rangeClosed(0, (bloom.length - 1) / pieceWords)
+                .map(i -> i * pieceWords)
+                .mapToObj(
+                        first ->
+                                piece(
+                                        first == 0,
+                                        new long[0],
+                                        bloom.length,
+                                        first,
+                                        Arrays.copyOfRange(
+                                                bloom,
+                                                first,
+                                                Math.min(bloom.length - first, pieceWords)
+                                                        + first)));
+    }
+
+    private Stream<KeyPiece> pagePieces(int piecePages) {
+        long[] numbers = pages.keySet().stream().mapToLong(Long::longValue).sorted().toArray();
+        return IntStream.rangeClosed(0, Math.max(0, numbers.length - 1) / piecePages)
+                .map(i -> i * piecePages)
+                .mapToObj(
+                        first -> {
+                            int count = Math.min(numbers.length - first, piecePages);
+                            long[] of = Arrays.copyOfRange(numbers, first, first + count);
+                            long[] words = new long[count * PAGE_WORDS];
+                            for (int i = 0; i < count; i++) {
+                                System.arraycopy(
+                                        pages.get(of[i]), 0, words, i * PAGE_WORDS, PAGE_WORDS);
+                            }
+                            return piece(first == 0, of, 0, 0, words);
+                        });
+    }
+
+    private KeyPiece piece(
+            boolean isFirst, long[] of, int bloomWords, int firstWord, long[] words) {
+        return new KeyPiece(isFirst ? keyCount : 0, min, max, of, bloomWords, firstWord, words);
+    }
+
+    /** Returns the size of the collected keys in bytes. */
+    public long lengthBytes() {
+        return (long) Long.BYTES * (bloom.length + pages.size() * PAGE_WORDS);
     }
 
     /** Returns a Bloom filter of the keys in pages. */
@@ -74,19 +191,20 @@ public final class KeyFilterBuilder {
     }
 
     private void forEachInPages(LongConsumer action) {
-        pages.forEach(
-                (page, words) -> {
-                    for (int i = 0; i < PAGE_WORDS; i++) {
-                        for (long left = words[i]; left != 0; left &= left - 1) {
-                            long bit = 64L * i + Long.numberOfTrailingZeros(left);
-                            action.accept((page << PAGE_SHIFT) + bit);
-                        }
-                    }
-                });
+        pages.forEach((page, words) -> forEachInPage(page, words, 0, action));
+    }
+
+    private static void forEachInPage(long page, long[] from, int start, LongConsumer action) {
+        for (int i = 0; i < PAGE_WORDS; i++) {
+            for (long left = from[start + i]; left != 0; left &= left - 1) {
+                long bit = 64L * i + Long.numberOfTrailingZeros(left);
+                action.accept((page << PAGE_SHIFT) + bit);
+            }
+        }
     }
 
     /**
-     * Builds the filter of all added keys. The builder is of no use afterwards.
+     * Builds the filter of all added keys. No key may be added afterwards.
      *
      * @return the filter, or nothing if there are too many keys for the limit
      */

@@ -78,16 +78,8 @@ public record DimensionExplanation(
 
     /** The same dimension, whose distribution is known. */
     DimensionExplanation distributed(Distribution chosen, ReasonCode because) {
-        boolean losesKeys = chosen == Distribution.PARTITIONED && filter == ReasonCode.FILTERS;
         return new DimensionExplanation(
-                name,
-                kind,
-                chosen,
-                because,
-                losesKeys ? ReasonCode.SOME_KEYS : filter,
-                expectedBytes,
-                rows,
-                classes);
+                name, kind, chosen, because, filter, expectedBytes, rows, classes);
     }
 
     /**

@@ -74,13 +74,9 @@ final class ExplanationText {
     }
 
     private void appendFilters(StringBuilder text) {
-        List<String> filters = new ArrayList<>();
-        for (DimensionExplanation dimension : explanation.dimensions()) {
-            codes.add(dimension.filter());
-            filters.add(dimension.name() + " (" + dimension.filter() + ")");
-        }
-        if (!filters.isEmpty()) {
-            text.append("\n  filters of facts: ").append(String.join(", ", filters));
+        explanation.dimensions().forEach(dimension -> codes.add(dimension.filter()));
+        if (!explanation.dimensions().isEmpty()) {
+            text.append("\n  ").append(explanation.filtersOfFacts());
         }
     }
 

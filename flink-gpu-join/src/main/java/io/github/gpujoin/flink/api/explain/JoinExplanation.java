@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.api.explain;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.apache.flink.annotation.PublicEvolving;
 
@@ -180,6 +181,18 @@ public record JoinExplanation(
                 .filter(d -> dimensions.get(d).distribution() == Distribution.PARTITIONED)
                 .findFirst()
                 .orElse(NONE);
+    }
+
+    /**
+     * Which dimensions filter the facts, or why not, in one line. Descriptions of operators in
+     * Flink's Web UI contain it.
+     *
+     * @return each dimension with its reason code
+     */
+    public String filtersOfFacts() {
+        return dimensions.stream()
+                .map(dimension -> dimension.name() + " (" + dimension.filter() + ")")
+                .collect(Collectors.joining(", ", "filters of facts: ", ""));
     }
 
     /** A table with a line for each class of partitions, and a legend of its reason codes. */

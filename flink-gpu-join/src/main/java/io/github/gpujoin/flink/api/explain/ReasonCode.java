@@ -72,8 +72,6 @@ public enum ReasonCode {
     KEEPS_FACTS("facts without a match have results"),
     /** The dimension changes while facts are joined. */
     DIMENSION_CHANGES("the dimension changes while facts are joined"),
-    /** Each subtask knows the keys of its partitions only. */
-    SOME_KEYS("each subtask knows the keys of its partitions only"),
     /** A dimension has versions, so that late facts have results. */
     HAS_VERSIONS("a dimension has versions, so that late facts have results"),
 

@@ -128,7 +128,9 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "Heap that one dimension's filter of facts uses at most in each subtask. A"
                                     + " dimension whose keys need more has no filter: one byte filters"
-                                    + " eight keys of a dense range, else at most two.");
+                                    + " eight keys of a dense range, else at most two. Filters for other"
+                                    + " TaskManagers pass the JobManager, which holds at most 16 MiB of"
+                                    + " keys of a join.");
 
     /** The option {@code gpu-join.replicate-max-bytes}. */
     public static final ConfigOption<MemorySize> REPLICATE_MAX_BYTES =

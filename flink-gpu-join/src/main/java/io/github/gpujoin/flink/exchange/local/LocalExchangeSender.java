@@ -6,7 +6,10 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.layout.ChunkSlots;
+import java.util.Optional;
+import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.metrics.TimerGauge;
+import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +40,25 @@ public final class LocalExchangeSender implements ChunkSlots {
         this.edge = edge;
         this.backPressured = backPressured;
         this.tickets = new LocalExchangeTicket.Writer(edge, schema);
+    }
+
+    /**
+     * Returns the sender of a task, if its edge permits a local exchange.
+     *
+     * @param operator configuration of the operator that sends
+     * @param schema of the chunks and tickets
+     */
+    public static Optional<LocalExchangeSender> outOf(
+            StreamConfig operator, Environment task, ClassLoader userCode, ChunkSchema schema) {
+        return OneToOneEdge.outOf(operator, task, userCode)
+                .map(
+                        edge ->
+                                new LocalExchangeSender(
+                                        edge,
+                                        schema,
+                                        task.getMetricGroup()
+                                                .getIOMetricGroup()
+                                                .getHardBackPressuredTimePerSecond()));
     }
 
     /** {@inheritDoc} Slots are the receiver's; until it is open there are none. */

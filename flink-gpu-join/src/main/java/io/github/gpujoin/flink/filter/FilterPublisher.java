@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.filter;
+
+import io.github.gpujoin.core.filter.KeyFilterBuilder;
+import io.github.gpujoin.core.filter.KeyPiece;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.filter.FilterRequest.Announce;
+import io.github.gpujoin.flink.filter.FilterRequest.Offer;
+import io.github.gpujoin.flink.filter.FilterRequest.Put;
+import io.github.gpujoin.flink.filter.ProcessKeys.Keys;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntPredicate;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Publishes the keys of the complete dimensions of one subtask of the join: of whole dimensions by
+ * reference, and with those of the other subtasks of the process to the {@link FilterCoordinator}.
+ *
+ * <p>Used by the task's thread; answers of the coordinator arrive in other threads.
+ */
+public final class FilterPublisher implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FilterPublisher.class);
+
+    private final FilterPlan plan;
+    private final String process;
+    private final PublishedFilters published;
+    private final ProcessKeys processKeys;
+    private final FilterClient client;
+    private final CompletableFuture<FilterResponse> announced;
+    private boolean isFinished;
+
+    /**
+     * Announces the subtask.
+     *
+     * @param task of the subtask
+     * @param senders result partitions of the tasks that send facts to the subtask
+     */
+    public FilterPublisher(FilterPlan plan, Environment task, List<ResultPartitionID> senders) {
+        this(plan, FilterTask.of(task), senders);
+    }
+
+    FilterPublisher(FilterPlan plan, FilterTask task, List<ResultPartitionID> senders) {
+        this.plan = plan;
+        this.process = task.process();
+        this.published = new PublishedFilters(process, plan.join(), senders);
+        this.processKeys = ProcessKeys.of(process, plan);
+        this.client = new FilterClient(task.gateway(), plan.operator());
+        this.announced =
+                plan.dimensions().isEmpty()
+                        ? CompletableFuture.completedFuture(FilterResponse.OVER)
+                        : client.send(
+                                new Announce(task.attempt(), process, attempts(task, senders)));
+    }
+
+    /** Several senders send to all subtasks, so that only subtask 0 lists them. */
+    private static Set<ExecutionAttemptID> attempts(
+            FilterTask task, List<ResultPartitionID> senders) {
+        Set<ExecutionAttemptID> attempts = new HashSet<>();
+        senders.forEach(sender -> attempts.add(sender.getProducerId()));
+        boolean isListed = attempts.size() == 1 || task.attempt().getSubtaskIndex() == 0;
+        return isListed ? attempts : Set.of();
+    }
+
+    /**
+     * Publishes the keys of complete dimensions. To be called once at most.
+     *
+     * @param keys by dimension, without dimensions of which keys are missing
+     * @param isPartitioned whether the subtask received only its partitions of a dimension
+     */
+    public void publish(Map<Integer, KeyFilterBuilder> keys, IntPredicate isPartitioned) {
+        if (plan.dimensions().isEmpty()) {
+            return;
+        }
+        Keys own = new Keys(new TreeMap<>(), new TreeMap<>());
+        for (FilteringDimension dimension : plan.dimensions()) {
+            int d = dimension.number();
+            if (keys.containsKey(d)) {
+                boolean isPart =
+                        dimension.distribution() == Distribution.PARTITIONED
+                                || isPartitioned.test(d);
+                (isPart ? own.parts() : own.whole()).put(d, keys.get(d));
+            }
+        }
+        List<DimensionFilter> filters = DimensionFilter.of(plan, own.whole());
+        LOG.info(
+                "Keys of complete dimensions filter facts: {}, partitioned={}",
+                filters,
+                own.parts().keySet());
+        published.publish(filters, own.parts().isEmpty());
+        announced.thenAccept(response -> contribute(response, own));
+    }
+
+    private void contribute(FilterResponse response, Keys own) {
+        if (response.isOk()) {
+            Keys complete = processKeys.add(response, own, published);
+            if (complete != null) {
+                offer(response.generation(), complete);
+            }
+        }
+    }
+
+    private void offer(String generation, Keys keys) {
+        Offer offer =
+                new Offer(generation, process, Keys.bytes(keys.whole()), Keys.bytes(keys.parts()));
+        client.send(offer)
+                .thenAccept(
+                        answer -> {
+                            if (answer.dimensions() != 0) {
+                                send(generation, keys, answer.dimensions())
+                                        .thenRun(() -> offer(generation, keys));
+                            }
+                        });
+    }
+
+    private CompletableFuture<Void> send(String generation, Keys keys, long dimensions) {
+        CompletableFuture<Void> sent = CompletableFuture.completedFuture(null);
+        for (int dimension : FilterRequest.dimensions(dimensions)) {
+            KeyFilterBuilder whole = keys.whole().get(dimension);
+            KeyFilterBuilder of = whole == null ? keys.parts().get(dimension) : whole;
+            sent =
+                    sent.thenCompose(
+                            done ->
+                                    send(
+                                            generation,
+                                            dimension,
+                                            0,
+                                            of.pieces(FilterGeneration.PIECE_BYTES).iterator()));
+        }
+        return sent;
+    }
+
+    /** Sends the pieces one after another, so that few are in the JobManager's queue. */
+    private CompletableFuture<Void> send(
+            String generation, int dimension, int index, Iterator<KeyPiece> pieces) {
+        KeyPiece piece = pieces.next();
+        boolean isLast = !pieces.hasNext();
+        return client.send(new Put(generation, process, dimension, index, isLast, piece))
+                .thenCompose(
+                        answer -> {
+                            if (!answer.isOk()) {
+                                return giveUp(generation, dimension);
+                            }
+                            return isLast
+                                    ? CompletableFuture.completedFuture(null)
+                                    : send(generation, dimension, index + 1, pieces);
+                        });
+    }
+
+    private CompletableFuture<Void> giveUp(String generation, int dimension) {
+        return client.send(new Put(generation, process, dimension, 0, true, null))
+                .thenApply(answer -> null);
+    }
+
+    /** Records that the subtask ends regularly. Others may still need its keys. */
+    public void finish() {
+        isFinished = true;
+    }
+
+    @Override
+    public void close() {
+        published.close();
+        if (!isFinished) {
+            client.close();
+            processKeys.drop();
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.filter;
+
+import io.github.gpujoin.core.filter.KeyFilterBuilder;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The keys of all subtasks of a join in one process. They are merged here, so that the process
+ * sends them once. Thread-safe.
+ */
+final class ProcessKeys {
+
+    /**
+     * Keys of complete dimensions, by number.
+     *
+     * @param whole of dimensions of which the subtask has all rows
+     * @param parts of dimensions of which it has its partitions
+     */
+    record Keys(Map<Integer, KeyFilterBuilder> whole, Map<Integer, KeyFilterBuilder> parts) {
+
+        static Map<Integer, Long> bytes(Map<Integer, KeyFilterBuilder> keys) {
+            Map<Integer, Long> bytes = new HashMap<>();
+            keys.forEach((dimension, builder) -> bytes.put(dimension, builder.lengthBytes()));
+            return bytes;
+        }
+    }
+
+    private record Id(String process, String join) {}
+
+    /** Until the last subtask has added its keys, or a subtask fails. */
+    private static final Map<Id, ProcessKeys> ALL = new ConcurrentHashMap<>();
+
+    private final Id id;
+    private final FilterPlan plan;
+
+    /** Of {@link #keys}. */
+    private String generation = "";
+
+    private int contributors;
+    private final List<PublishedFilters> outputs = new ArrayList<>();
+    private @Nullable Keys keys;
+
+    private ProcessKeys(Id id, FilterPlan plan) {
+        this.id = id;
+        this.plan = plan;
+    }
+
+    /** Returns the keys of a process, to which a subtask will add its own. */
+    static ProcessKeys of(String process, FilterPlan plan) {
+        return ALL.computeIfAbsent(new Id(process, plan.join()), id -> new ProcessKeys(id, plan));
+    }
+
+    /** Drops the keys: if a subtask fails, all of the join are restarted. */
+    void drop() {
+        ALL.remove(id, this);
+    }
+
+    /**
+     * Adds the keys of a subtask.
+     *
+     * @param announced with the generation of the subtask
+     * @param output to which the union of partitioned dimensions is published, if all subtasks are
+     *     in this process
+     * @return the keys of the process with those of its last subtask, otherwise null
+     */
+    synchronized @Nullable Keys add(FilterResponse announced, Keys added, PublishedFilters output) {
+        if (!announced.generation().equals(generation)) {
+            generation = announced.generation();
+            contributors = 0;
+            keys = null;
+            outputs.clear();
+        }
+        contributors++;
+        outputs.add(output);
+        keys = keys == null ? copy(added) : merged(keys, added);
+        if (contributors < announced.processSubtasks()) {
+            return null;
+        }
+        drop();
+        Keys complete = keys;
+        keys = null;
+        if (contributors == announced.subtasks() && !complete.parts().isEmpty()) {
+            List<DimensionFilter> union = DimensionFilter.of(plan, complete.parts());
+            outputs.forEach(each -> each.publish(union, true));
+        }
+        outputs.clear();
+        return complete;
+    }
+
+    /** The same whole dimensions, and partitioned ones to merge into. */
+    private static Keys copy(Keys keys) {
+        return new Keys(keys.whole(), new TreeMap<>(keys.parts()));
+    }
+
+    /** Merges partitioned dimensions of which both have a part. */
+    private static Keys merged(Keys into, Keys added) {
+        into.parts().keySet().retainAll(added.parts().keySet());
+        into.parts().forEach((dimension, part) -> part.addAll(added.parts().get(dimension)));
+        Map<Integer, KeyFilterBuilder> whole = new TreeMap<>(into.whole());
+        whole.keySet().retainAll(added.whole().keySet());
+        return new Keys(whole, into.parts());
+    }
+}

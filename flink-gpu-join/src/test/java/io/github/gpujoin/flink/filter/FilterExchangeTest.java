@@ -1,0 +1,404 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.filter;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.filter.KeyFilter;
+import io.github.gpujoin.core.filter.KeyFilterBuilder;
+import io.github.gpujoin.core.filter.KeyPiece;
+import io.github.gpujoin.flink.api.explain.Distribution;
+import io.github.gpujoin.flink.filter.FilterRequest.Announce;
+import io.github.gpujoin.flink.filter.FilterRequest.Ask;
+import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
+import io.github.gpujoin.flink.filter.FilterRequest.Offer;
+import io.github.gpujoin.flink.filter.FilterRequest.Put;
+import io.github.gpujoin.flink.filter.FilterResponse.Status;
+import java.io.ByteArrayOutputStream;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.LongStream;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.executiongraph.ExecutionGraphID;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
+import org.apache.flink.runtime.jobgraph.OperatorID;
+import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
+import org.apache.flink.util.InstantiationUtil;
+import org.junit.jupiter.api.Test;
+
+/** Two subtasks of a join in processes "a" and "b", and tasks that send them facts. */
+class FilterExchangeTest {
+
+    private static final int SUBTASKS = 2;
+    private static final int MAX_BYTES = 1 << 21;
+
+    /** Of which each subtask has all keys. */
+    private static final int WHOLE = 0;
+
+    /** Of which each subtask has its partitions. */
+    private static final int PARTS = 1;
+
+    private final ExecutionGraphID graph = new ExecutionGraphID();
+    private final JobVertexID join = new JobVertexID();
+    private final JobVertexID packer = new JobVertexID();
+    private final FilterExchange exchange = new FilterExchange(plan(MAX_BYTES), Runnable::run);
+
+    private static FilterPlan plan(int maxBytes) {
+        return new FilterPlan(
+                "join",
+                new OperatorID(),
+                List.of(
+                        new FilteringDimension(WHOLE, "whole", 0, Distribution.REPLICATED),
+                        new FilteringDimension(PARTS, "parts", 1, Distribution.PARTITIONED)),
+                maxBytes,
+                List.of());
+    }
+
+    private ExecutionAttemptID id(JobVertexID vertex, int subtask, int attempt) {
+        return new ExecutionAttemptID(graph, new ExecutionVertexID(vertex, subtask), attempt);
+    }
+
+    private ExecutionAttemptID packer(int subtask, int attempt) {
+        return id(packer, subtask, attempt);
+    }
+
+    private CompletableFuture<FilterResponse> send(FilterRequest request) {
+        return exchange.handle(request, SUBTASKS);
+    }
+
+    private CompletableFuture<FilterResponse> announce(
+            int subtask, int attempt, String process, ExecutionAttemptID... senders) {
+        return send(new Announce(id(join, subtask, attempt), process, Set.of(senders)));
+    }
+
+    /** Starts both subtasks, and returns their generation. Each reads from both packers. */
+    private String generation(int attempt) {
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            exchange.started(subtask, id(join, subtask, attempt));
+        }
+        announce(0, attempt, "a", packer(0, attempt), packer(1, attempt));
+        return announce(1, attempt, "b").join().generation();
+    }
+
+    private static KeyFilterBuilder keys(int maxBytes, LongStream keys) {
+        KeyFilterBuilder builder = new KeyFilterBuilder(maxBytes);
+        keys.forEach(builder::add);
+        return builder;
+    }
+
+    private CompletableFuture<FilterResponse> offer(String generation, String process) {
+        return send(new Offer(generation, process, Map.of(WHOLE, 512L), Map.of(PARTS, 512L)));
+    }
+
+    private void put(String generation, String process, int dimension, KeyFilterBuilder keys) {
+        List<KeyPiece> pieces = keys.pieces(512).toList();
+        for (int i = 0; i < pieces.size(); i++) {
+            boolean isLast = i == pieces.size() - 1;
+            Put put = new Put(generation, process, dimension, i, isLast, pieces.get(i));
+            send(put);
+            // An answer was lost.
+            send(put);
+        }
+    }
+
+    private CompletableFuture<FilterResponse> ask(ExecutionAttemptID task, String process) {
+        return send(new Ask(task, process));
+    }
+
+    private KeyFilter fetch(String generation, int dimension) throws Exception {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        while (true) {
+            byte[] piece = send(new Fetch(generation, dimension, bytes.size())).join().bytes();
+            if (piece.length == 0) {
+                return InstantiationUtil.deserializeObject(
+                        bytes.toByteArray(), getClass().getClassLoader());
+            }
+            bytes.writeBytes(piece);
+        }
+    }
+
+    private static long bits(int... dimensions) {
+        long bits = 0;
+        for (int dimension : dimensions) {
+            bits |= 1L << dimension;
+        }
+        return bits;
+    }
+
+    @Test
+    void shouldCollectTheKeysThatATaskInAnotherProcessNeeds() throws Exception {
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        String generation = generation(0);
+        ask(packer(1, 0), "c");
+        CompletableFuture<FilterResponse> first = offer(generation, "a");
+        assertThat(first).isNotDone();
+        CompletableFuture<FilterResponse> second = offer(generation, "b");
+        assertThat(first.join().dimensions()).isEqualTo(bits(WHOLE, PARTS));
+        assertThat(second.join().dimensions()).isEqualTo(bits(PARTS));
+
+        put(generation, "a", WHOLE, keys(MAX_BYTES, LongStream.range(0, 50_000)));
+        put(generation, "a", PARTS, keys(MAX_BYTES, LongStream.of(5)));
+        assertThat(asked).isNotDone();
+        put(generation, "b", PARTS, keys(MAX_BYTES, LongStream.of(6, 900)));
+
+        assertThat(asked.join().dimensions()).isEqualTo(bits(WHOLE, PARTS));
+        KeyFilter whole = fetch(generation, WHOLE);
+        assertThat(LongStream.range(0, 50_000)).allMatch(whole::mayAccept);
+        assertThat(whole.mayAccept(50_000)).isFalse();
+        KeyFilter union = fetch(generation, PARTS);
+        assertThat(LongStream.range(0, 1_000).filter(union::mayAccept))
+                .containsExactly(5L, 6L, 900L);
+        assertThat(offer(generation, "a").join().dimensions()).isZero();
+        assertThat(offer(generation, "b").join().dimensions()).isZero();
+    }
+
+    @Test
+    void shouldMoveNoKeysThatAllTasksHaveByReference() {
+        String generation = generation(0);
+        offer(generation, "a");
+        CompletableFuture<FilterResponse> offered =
+                send(new Offer(generation, "b", Map.of(WHOLE, 512L), Map.of()));
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "a");
+        assertThat(asked.join().dimensions()).isZero();
+        ask(packer(1, 0), "b");
+
+        assertThat(offered.join().dimensions()).isZero();
+    }
+
+    @Test
+    void shouldMoveThePartsAloneIfEachProcessHasTheWholeDimensions() {
+        String generation = generation(0);
+        CompletableFuture<FilterResponse> first = offer(generation, "a");
+        CompletableFuture<FilterResponse> second = offer(generation, "b");
+        assertThat(second).isNotDone();
+
+        ask(packer(0, 0), "a");
+
+        assertThat(first.join().dimensions()).isEqualTo(bits(PARTS));
+        assertThat(second.join().dimensions()).isEqualTo(bits(PARTS));
+    }
+
+    @Test
+    void shouldRequestKeysOnceTheFirstTaskNeedsThem() {
+        String generation = generation(0);
+        offer(generation, "a");
+        offer(generation, "b");
+        ask(packer(0, 0), "a");
+        put(generation, "a", PARTS, keys(MAX_BYTES, LongStream.of(1)));
+        put(generation, "b", PARTS, keys(MAX_BYTES, LongStream.of(2)));
+        CompletableFuture<FilterResponse> again = offer(generation, "a");
+        assertThat(again).isNotDone();
+
+        ask(packer(1, 0), "c");
+
+        assertThat(again.join().dimensions()).isEqualTo(bits(WHOLE));
+    }
+
+    @Test
+    void shouldHaveNoFilterIfOneProcessLacksKeysOrCannotSendThem() {
+        String generation = generation(0);
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        send(new Offer(generation, "a", Map.of(WHOLE, 512L), Map.of()));
+        CompletableFuture<FilterResponse> other = offer(generation, "b");
+        assertThat(asked).isNotDone();
+        ask(packer(1, 0), "c");
+        assertThat(other.join().dimensions()).as("parts of one process only").isZero();
+
+        send(new Put(generation, "a", WHOLE, 0, true, null));
+
+        assertThat(asked.join().status()).isEqualTo(Status.OK);
+        assertThat(asked.join().dimensions()).isZero();
+    }
+
+    @Test
+    void shouldHaveNoFilterBeyondTheMemoryOfTheJobManager() {
+        FilterExchange small = new FilterExchange(plan(1 << 24), Runnable::run);
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            small.started(subtask, id(join, subtask, 0));
+        }
+        small.handle(new Announce(id(join, 0, 0), "a", Set.of(packer(0, 0))), SUBTASKS);
+        String generation =
+                small.handle(new Announce(id(join, 1, 0), "b", Set.of()), SUBTASKS)
+                        .join()
+                        .generation();
+        small.handle(new Ask(packer(0, 0), "c"), SUBTASKS);
+        Map<Integer, Long> whole = Map.of(WHOLE, FilterGeneration.MAX_BYTES);
+        Map<Integer, Long> parts = Map.of(PARTS, 1L);
+        CompletableFuture<FilterResponse> first =
+                small.handle(new Offer(generation, "a", whole, parts), SUBTASKS);
+        CompletableFuture<FilterResponse> second =
+                small.handle(new Offer(generation, "b", whole, parts), SUBTASKS);
+
+        assertThat(first.join().dimensions()).isEqualTo(bits(WHOLE));
+        assertThat(second.join().dimensions()).isZero();
+    }
+
+    @Test
+    void shouldWaitForSubtasksThatStartLate() {
+        assertThat(announce(0, 0, "a").join().status()).isEqualTo(Status.AGAIN);
+        exchange.started(0, id(join, 0, 0));
+        CompletableFuture<FilterResponse> first = announce(0, 0, "a", packer(0, 0));
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        assertThat(first).isNotDone();
+        exchange.started(1, id(join, 1, 0));
+        assertThat(first).isNotDone();
+
+        FilterResponse second = announce(1, 0, "a").join();
+
+        assertThat(second.processSubtasks()).isEqualTo(2);
+        assertThat(second.subtasks()).isEqualTo(SUBTASKS);
+        assertThat(first.join()).isEqualTo(second);
+        assertThat(asked).isNotDone();
+    }
+
+    @Test
+    void shouldGiveNothingToATaskThatNoSubtaskReads() {
+        generation(1);
+
+        assertThat(ask(packer(0, 0), "c").join().status()).as("earlier").isEqualTo(Status.OVER);
+        assertThat(ask(packer(0, 2), "c").join().status()).as("later").isEqualTo(Status.OVER);
+    }
+
+    @Test
+    void shouldRefuseTheMessagesOfAnEndedGeneration() {
+        String generation = generation(0);
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        offer(generation, "a");
+        offer(generation, "b");
+        exchange.ended(1, 0);
+        put(generation, "a", WHOLE, keys(MAX_BYTES, LongStream.of(1)));
+
+        assertThat(asked).isNotDone();
+        assertThat(offer(generation, "a").join().status()).isEqualTo(Status.OVER);
+        assertThat(send(new Fetch(generation, WHOLE, 0)).join().status()).isEqualTo(Status.OVER);
+        exchange.started(1, id(join, 1, 1));
+        assertThat(announce(1, 0, "b").join().status()).isEqualTo(Status.OVER);
+    }
+
+    @Test
+    void shouldIgnoreTheFailureOfAnEarlierAttemptAndARepeatedStart() {
+        String generation = generation(1);
+        exchange.ended(0, 0);
+        exchange.started(0, id(join, 0, 1));
+        offer(generation, "a");
+
+        assertThat(offer(generation, "b").isDone()).isFalse();
+    }
+
+    /**
+     * Random schedules of messages, repetitions, failures and restarts. Each attempt has other
+     * keys, so that a filter of another attempt would lack some.
+     */
+    @Test
+    void shouldNeverLackAKeyOfTheAttemptThatReadsTheFacts() throws Exception {
+        int fetched = 0;
+        for (long seed = 0; seed < 300; seed++) {
+            fetched += new Schedule(seed).run();
+        }
+        assertThat(fetched).as("filters that arrived").isGreaterThan(300);
+    }
+
+    /** Messages of all attempts of two subtasks and two packers, in any order. */
+    private final class Schedule {
+
+        private final Random random;
+        private final String name;
+        private final FilterExchange scheduled = new FilterExchange(plan(1 << 12), Runnable::run);
+        private final Map<Integer, String> generations = new HashMap<>();
+        private int attempt;
+        private int fetched;
+
+        Schedule(long seed) {
+            this.random = new Random(seed);
+            this.name = "seed " + seed;
+        }
+
+        private FilterResponse now(FilterRequest request) {
+            return scheduled.handle(request, SUBTASKS).getNow(FilterResponse.AGAIN);
+        }
+
+        private LongStream keys(int of, String process) {
+            long shift = process.equals("a") ? 0 : 40;
+            return new Random(of).longs(30).map(key -> key % 1_000_000 + shift);
+        }
+
+        int run() throws Exception {
+            for (int step = 0; step < 400; step++) {
+                step(random.nextInt(100) < 90 ? attempt : random.nextInt(attempt + 1));
+            }
+            return fetched;
+        }
+
+        private void step(int of) throws Exception {
+            int subtask = random.nextInt(SUBTASKS);
+            String process = subtask == 0 ? "a" : "b";
+            String generation = generations.getOrDefault(of, "none");
+            switch (random.nextInt(40)) {
+                case 0 -> restart(subtask);
+                case 1, 2, 3, 4, 5, 6, 7 -> scheduled.started(subtask, id(join, subtask, attempt));
+                case 8, 9, 10, 11, 12, 13, 14, 15 -> announce(subtask, of, process);
+                case 16, 17, 18, 19, 20, 21 ->
+                        now(new Offer(generation, process, Map.of(WHOLE, 8L), Map.of(PARTS, 8L)));
+                case 22, 23, 24, 25, 26, 27, 28 -> put(of, generation, process, PARTS);
+                case 29, 30, 31, 32 -> put(of, generation, process, WHOLE);
+                default -> askAndFetch(of, packer(random.nextInt(2), of));
+            }
+        }
+
+        private void announce(int subtask, int of, String process) {
+            Set<ExecutionAttemptID> senders = Set.of(packer(0, of), packer(1, of));
+            FilterResponse response = now(new Announce(id(join, subtask, of), process, senders));
+            if (response.isOk()) {
+                generations.put(of, response.generation());
+            }
+        }
+
+        private void restart(int failed) {
+            if (random.nextBoolean()) {
+                scheduled.ended(failed, attempt);
+            }
+            attempt++;
+            if (random.nextBoolean()) {
+                scheduled.resetAll();
+            } else {
+                scheduled.reset(0);
+                scheduled.reset(1);
+            }
+        }
+
+        private void put(int of, String generation, String process, int dimension) {
+            String whose = dimension == WHOLE ? "a" : process;
+            KeyFilterBuilder keys = FilterExchangeTest.keys(1 << 12, keys(of, whose));
+            List<KeyPiece> pieces = keys.pieces(1 << 11).toList();
+            for (int i = 0; i < pieces.size(); i++) {
+                boolean isLast = i == pieces.size() - 1;
+                now(new Put(generation, process, dimension, i, isLast, pieces.get(i)));
+            }
+        }
+
+        private void askAndFetch(int of, ExecutionAttemptID task) throws Exception {
+            FilterResponse listed = now(new Ask(task, "c"));
+            for (int dimension : FilterRequest.dimensions(listed.dimensions())) {
+                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+                FilterResponse piece;
+                do {
+                    piece = now(new Fetch(listed.generation(), dimension, bytes.size()));
+                    assertThat(piece.isOk()).as(name).isTrue();
+                    bytes.writeBytes(piece.bytes());
+                } while (piece.bytes().length > 0);
+                KeyFilter filter =
+                        InstantiationUtil.deserializeObject(
+                                bytes.toByteArray(), getClass().getClassLoader());
+                assertThat(keys(of, "a")).as(name).allMatch(filter::mayAccept);
+                if (dimension == PARTS) {
+                    assertThat(keys(of, "b")).as(name).allMatch(filter::mayAccept);
+                }
+                fetched++;
+            }
+        }
+    }
+}
