@@ -38,9 +38,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private transient long[] key;
     private transient RecordEncoder.Target[] targets;
 
-    /** Batch of records, or null if each record is written when it arrives. */
-    private transient @Nullable RecordBatch<T> batch;
-
     /**
      * @param filter of records, null to keep all
      * @throws IllegalArgumentException if the packing's partition column is not a key
@@ -87,17 +84,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     @Override
     void onPackingChanged() {
         targets = new RecordEncoder.Target[groups.count()];
-        if (!getExecutionConfig().isObjectReuseEnabled()) {
-            batch =
-                    RecordBatch.of(
-                            layout,
-                            skipsBadRecords(),
-                            packing,
-                            groups,
-                            sink,
-                            nullKeyRows,
-                            rowsPruned);
-        }
     }
 
     @Override
@@ -121,15 +107,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return;
         }
         long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
-        if (batch != null) {
-            if (skipsBadRecords()) {
-                checkClass(record);
-            }
-            if (batch.add(record, timestamp)) {
-                drain();
-            }
-            return;
-        }
         rowsIn.inc();
         if (!accepts(record)) {
             nullKeyRows.inc();
@@ -183,25 +160,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         try {
             return Objects.requireNonNull(kindOfChange.map(record), "the kind of a change");
         } catch (Exception e) {
-            throw unpackable(e);
-        }
-    }
-
-    /** Counts rows in the batch, too. */
-    @Override
-    void drain() {
-        if (batch != null) {
-            rowsIn.inc(batch.size());
-            batch.check(encoder);
-            batch.drain(filters.pruner(batch.size(), MAX_KEPT_SHARE));
-        }
-    }
-
-    /** Checks the class before a record joins the batch; the rest is checked with the batch. */
-    private void checkClass(T record) {
-        try {
-            encoder.check(record);
-        } catch (IllegalArgumentException e) {
             throw unpackable(e);
         }
     }
