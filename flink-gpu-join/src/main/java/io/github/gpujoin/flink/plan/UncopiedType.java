@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import java.io.IOException;
+import io.github.gpujoin.flink.record.DelegatingSerializer;
+import io.github.gpujoin.flink.record.RecordKind;
 import org.apache.flink.api.common.serialization.SerializerConfig;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
-import org.apache.flink.api.common.typeutils.TypeSerializerSnapshot;
-import org.apache.flink.core.memory.DataInputView;
-import org.apache.flink.core.memory.DataOutputView;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
+import org.apache.flink.table.types.DataType;
+import org.apache.flink.table.types.DataTypeQueryable;
 
 /**
  * The type of records that an operator reads before it returns, and neither changes nor keeps.
  * Flink copies each record between chained operators, unless objects are reused. For such an
  * operator, the copy has no use. Everything else is as in the type of the records.
  */
-final class UncopiedType<T> extends TypeInformation<T> {
+public class UncopiedType<T> extends TypeInformation<T> {
 
     private static final long serialVersionUID = 1L;
 
@@ -31,13 +31,39 @@ final class UncopiedType<T> extends TypeInformation<T> {
      * Returns the same stream for one operator that neither changes nor keeps its records. Other
      * operators behind the given stream still receive copies.
      */
-    static <T> DataStream<T> stream(DataStream<T> stream) {
+    public static <T> DataStream<T> stream(DataStream<T> stream) {
         // No vertex of the job, but a type of its own. Flink chooses the edge's partitioner, as if
         // the operator were behind the stream itself.
         PartitionTransformation<T> edge =
                 new PartitionTransformation<>(stream.getTransformation(), null);
         return new OperatorStream<>(stream.getExecutionEnvironment(), edge)
-                .returns(new UncopiedType<>(stream.getType()));
+                .returns(of(stream.getType()));
+    }
+
+    /** The classes of tables need not be there. */
+    private static <T> UncopiedType<T> of(TypeInformation<T> type) {
+        return RecordKind.of(type) == RecordKind.ROW_DATA
+                ? new UncopiedRows<>(type)
+                : new UncopiedType<>(type);
+    }
+
+    private static final class UncopiedRows<T> extends UncopiedType<T>
+            implements DataTypeQueryable {
+
+        private static final long serialVersionUID = 1L;
+
+        UncopiedRows(TypeInformation<T> type) {
+            super(type);
+        }
+
+        @Override
+        public DataType getDataType() {
+            return ((DataTypeQueryable) type()).getDataType();
+        }
+    }
+
+    final TypeInformation<T> type() {
+        return type;
     }
 
     @Override
@@ -95,15 +121,12 @@ final class UncopiedType<T> extends TypeInformation<T> {
         return other instanceof UncopiedType;
     }
 
-    /** Writes and reads as another serializer does. */
-    private static final class Serializer<T> extends TypeSerializer<T> {
+    private static final class Serializer<T> extends DelegatingSerializer<T> {
 
         private static final long serialVersionUID = 1L;
 
-        private final TypeSerializer<T> of;
-
         Serializer(TypeSerializer<T> of) {
-            this.of = of;
+            super(of);
         }
 
         @Override
@@ -112,64 +135,8 @@ final class UncopiedType<T> extends TypeInformation<T> {
         }
 
         @Override
-        public T copy(T from, T reuse) {
-            return from;
-        }
-
-        @Override
-        public boolean isImmutableType() {
-            return of.isImmutableType();
-        }
-
-        @Override
         public TypeSerializer<T> duplicate() {
-            return new Serializer<>(of.duplicate());
-        }
-
-        @Override
-        public T createInstance() {
-            return of.createInstance();
-        }
-
-        @Override
-        public int getLength() {
-            return of.getLength();
-        }
-
-        @Override
-        public void serialize(T record, DataOutputView target) throws IOException {
-            of.serialize(record, target);
-        }
-
-        @Override
-        public T deserialize(DataInputView source) throws IOException {
-            return of.deserialize(source);
-        }
-
-        @Override
-        public T deserialize(T reuse, DataInputView source) throws IOException {
-            return of.deserialize(reuse, source);
-        }
-
-        @Override
-        public void copy(DataInputView source, DataOutputView target) throws IOException {
-            of.copy(source, target);
-        }
-
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Serializer<?> serializer && of.equals(serializer.of);
-        }
-
-        @Override
-        public int hashCode() {
-            return of.hashCode();
-        }
-
-        /** No state contains records that are not copied. */
-        @Override
-        public TypeSerializerSnapshot<T> snapshotConfiguration() {
-            return of.snapshotConfiguration();
+            return new Serializer<>(of().duplicate());
         }
     }
 }
