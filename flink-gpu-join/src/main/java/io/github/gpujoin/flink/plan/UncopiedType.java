@@ -32,12 +32,16 @@ public class UncopiedType<T> extends TypeInformation<T> {
      * operators behind the given stream still receive copies.
      */
     public static <T> DataStream<T> stream(DataStream<T> stream) {
+        return stream(stream, of(stream.getType()));
+    }
+
+    /** Returns the same stream with another type of the same records. */
+    static <T> DataStream<T> stream(DataStream<T> stream, TypeInformation<T> type) {
         // No vertex of the job, but a type of its own. Flink chooses the edge's partitioner, as if
         // the operator were behind the stream itself.
         PartitionTransformation<T> edge =
                 new PartitionTransformation<>(stream.getTransformation(), null);
-        return new OperatorStream<>(stream.getExecutionEnvironment(), edge)
-                .returns(of(stream.getType()));
+        return new OperatorStream<>(stream.getExecutionEnvironment(), edge).returns(type);
     }
 
     /** The classes of tables need not be there. */
