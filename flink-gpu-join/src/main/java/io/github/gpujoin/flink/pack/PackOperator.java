@@ -25,6 +25,9 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private static final long serialVersionUID = 1L;
 
+    /** The builders of as many groups stay in a core's first cache. */
+    private static final int MAX_GROUPS_AT_ONCE = 8;
+
     private final RecordLayout<T> layout;
 
     /** Returns the kind of a change, or null if records are not changes. */
@@ -36,7 +39,12 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private transient int[] row;
 
     private transient long[] key;
+
+    /** The groups' targets; one if rows are staged. */
     private transient RecordEncoder.Target[] targets;
+
+    /** Rows that wait to be divided among the groups, or null if these are few. */
+    private transient @Nullable StagedRows staged;
 
     /**
      * @param filter of records, null to keep all
@@ -83,7 +91,18 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     @Override
     void onPackingChanged() {
-        targets = new RecordEncoder.Target[groups.count()];
+        staged =
+                packing.isPartitioned() && groups.count() > MAX_GROUPS_AT_ONCE
+                        ? new StagedRows(layout.schema(), packing, groups, sink)
+                        : null;
+        targets = new RecordEncoder.Target[staged == null ? groups.count() : 1];
+    }
+
+    @Override
+    void drain() {
+        if (staged != null) {
+            staged.divide();
+        }
     }
 
     @Override
@@ -176,7 +195,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         int group = 0;
         RecordEncoder.Target target = null;
         try {
-            if (packing.isPartitioned()) {
+            if (packing.isPartitioned() && staged == null) {
                 long key = encoder.key(record, packing.partitionColumn());
                 group = groups.of(key);
             }
@@ -189,7 +208,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
-            sink.added(group, 1, sink.nowMs());
+            if (staged == null) {
+                sink.added(group, 1, sink.nowMs());
+            } else {
+                staged.added();
+            }
         }
     }
 
@@ -213,7 +236,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private RecordEncoder.Target target(int group) {
         RecordEncoder.Target target = targets[group];
         if (target == null) {
-            target = encoder.target(sink.builder(group));
+            target = encoder.target(staged == null ? sink.builder(group) : staged.builder());
             targets[group] = target;
         }
         return target;
