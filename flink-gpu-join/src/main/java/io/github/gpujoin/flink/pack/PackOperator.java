@@ -17,9 +17,8 @@ import org.apache.flink.types.RowKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Packs records into chunks. Without object reuse, it batches records and writes them column by
- * column. With object reuse, and where a batch cannot say which record is bad, it copies each
- * record before the next one arrives.
+ * Packs records into chunks. It writes all that it needs of a record before it returns, and keeps
+ * no reference to it.
  */
 public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 

@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -30,6 +31,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.StringData;
 import org.apache.flink.table.data.columnar.ColumnarRowData;
 import org.apache.flink.table.data.columnar.vector.ColumnVector;
 import org.apache.flink.table.data.columnar.vector.VectorizedColumnBatch;
@@ -147,11 +149,7 @@ class RowDataPackTest {
         GenericRowData row = new GenericRowData(values.length);
         for (int i = 0; i < values.length; i++) {
             boolean isText = TYPE.getTypeAt(i) instanceof VarCharType && values[i] != null;
-            row.setField(
-                    i,
-                    isText
-                            ? org.apache.flink.table.data.StringData.fromBytes((byte[]) values[i])
-                            : values[i]);
+            row.setField(i, isText ? StringData.fromBytes((byte[]) values[i]) : values[i]);
         }
         return row;
     }
@@ -228,7 +226,7 @@ class RowDataPackTest {
                 ColumnVector[] vectors = new ColumnVector[TYPE.getFieldCount()];
                 Arrays.setAll(vectors, field -> vector(field, values));
                 ColumnarRowData row = new ColumnarRowData(new VectorizedColumnBatch(vectors));
-                return java.util.stream.IntStream.range(0, values.length)
+                return IntStream.range(0, values.length)
                         .mapToObj(
                                 id -> {
                                     row.setRowId(id);
