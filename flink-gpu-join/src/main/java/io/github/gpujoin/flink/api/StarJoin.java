@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.data.BadRecord;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.flink.emit.ResultPojoType;
 import io.github.gpujoin.flink.plan.BadRecordStreams;
 import io.github.gpujoin.flink.plan.DimensionInput;
 import io.github.gpujoin.flink.plan.Explanations;
@@ -335,7 +336,7 @@ public final class StarJoin<F> {
      * @throws IllegalArgumentException if a result column has no field of its name and type
      */
     public <R> SingleOutputStreamOperator<R> toPojos(Class<R> type) {
-        return toRecords(TypeInformation.of(Objects.requireNonNull(type, "type")));
+        return toRecords(ResultPojoType.of(Objects.requireNonNull(type, "type")));
     }
 
     /**

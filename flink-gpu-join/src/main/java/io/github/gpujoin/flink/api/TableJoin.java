@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.plan.BuiltJoin;
 import io.github.gpujoin.flink.plan.JoinUid;
 import io.github.gpujoin.flink.plan.JoinedTableRows;
 import io.github.gpujoin.flink.plan.TableInput;
+import io.github.gpujoin.flink.plan.UncopiedType;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -375,7 +376,8 @@ public final class TableJoin {
     private DataStream<RowData> results() {
         DataStream<RowData> results = join();
         built.mark(JoinUid.of(uid));
-        return results;
+        // The planner's operator behind the join only converts each row for the next one.
+        return UncopiedType.stream(results);
     }
 
     private DataStream<RowData> join() {

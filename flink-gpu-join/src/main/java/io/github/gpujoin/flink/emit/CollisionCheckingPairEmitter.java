@@ -74,8 +74,15 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
         this.output = output;
         build.bind(batch);
         probe.bind(batch);
-        build.load(fromRow, toRow);
         timestamps.bind(batch.chunk());
+        for (int begin = fromRow; begin < toRow; begin += AbstractRowEmitter.BLOCK_ROWS) {
+            int end = Math.min(toRow, begin + AbstractRowEmitter.BLOCK_ROWS);
+            build.load(begin, end);
+            emitBlock(batch, begin, end);
+        }
+    }
+
+    private void emitBlock(ResultBatch batch, int fromRow, int toRow) throws Exception {
         for (int row = fromRow; row < toRow; row++) {
             int probeRow = Memory.getInt(batch.probeRowAddress() + 4L * row);
             if (!probeRows.isAt(probeRow)) {

@@ -13,6 +13,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Selects and orders the columns of chunks that the join reads. A selected key column that is
@@ -34,17 +35,28 @@ public final class ChunkProjection implements Serializable {
 
     private ChunkProjection(
             ChunkSchema source, ChunkSchema target, Map<String, Integer> nullKeyBits) {
-        this.source = source;
-        this.target = target;
-        this.nullKeyBits = Map.copyOf(nullKeyBits);
-        this.sourceColumns =
+        this(
+                source,
+                target,
+                nullKeyBits,
                 target.columns().stream()
                         .mapToInt(
                                 c ->
                                         c.name().equals(RecordLayout.NULL_KEYS)
                                                 ? NULL_KEYS
                                                 : source.require(c.name()))
-                        .toArray();
+                        .toArray());
+    }
+
+    private ChunkProjection(
+            ChunkSchema source,
+            ChunkSchema target,
+            Map<String, Integer> nullKeyBits,
+            int[] sourceColumns) {
+        this.source = source;
+        this.target = target;
+        this.nullKeyBits = Map.copyOf(nullKeyBits);
+        this.sourceColumns = sourceColumns;
         List<Integer> nullable = new ArrayList<>();
         for (int i = 0; i < target.size(); i++) {
             int column = sourceColumns[i];
@@ -55,6 +67,12 @@ public final class ChunkProjection implements Serializable {
             }
         }
         this.nullableKeys = nullable.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    /** Returns a projection that keeps all columns and rows. */
+    static ChunkProjection identity(ChunkSchema schema) {
+        return new ChunkProjection(
+                schema, schema, Map.of(), IntStream.range(0, schema.size()).toArray());
     }
 
     /**

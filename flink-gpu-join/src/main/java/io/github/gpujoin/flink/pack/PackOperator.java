@@ -17,13 +17,15 @@ import org.apache.flink.types.RowKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Packs records into chunks. Without object reuse, it batches records and writes them column by
- * column. With object reuse, and where a batch cannot say which record is bad, it copies each
- * record before the next one arrives.
+ * Packs records into chunks. It writes all that it needs of a record before it returns, and keeps
+ * no reference to it.
  */
 public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private static final long serialVersionUID = 1L;
+
+    /** The builders of as many groups stay in a core's first cache. */
+    private static final int MAX_GROUPS_AT_ONCE = 8;
 
     private final RecordLayout<T> layout;
 
@@ -36,10 +38,12 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private transient int[] row;
 
     private transient long[] key;
+
+    /** The groups' targets; one if rows are staged. */
     private transient RecordEncoder.Target[] targets;
 
-    /** Batch of records, or null if each record is written when it arrives. */
-    private transient @Nullable RecordBatch<T> batch;
+    /** Rows that wait to be divided among the groups, or null if these are few. */
+    private transient @Nullable StagedRows staged;
 
     /**
      * @param filter of records, null to keep all
@@ -86,17 +90,17 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     @Override
     void onPackingChanged() {
-        targets = new RecordEncoder.Target[groups.count()];
-        if (!getExecutionConfig().isObjectReuseEnabled()) {
-            batch =
-                    RecordBatch.of(
-                            layout,
-                            skipsBadRecords(),
-                            packing,
-                            groups,
-                            sink,
-                            nullKeyRows,
-                            rowsPruned);
+        staged =
+                packing.isPartitioned() && groups.count() > MAX_GROUPS_AT_ONCE
+                        ? new StagedRows(layout.schema(), packing, groups, sink)
+                        : null;
+        targets = new RecordEncoder.Target[staged == null ? groups.count() : 1];
+    }
+
+    @Override
+    void drain() {
+        if (staged != null) {
+            staged.divide();
         }
     }
 
@@ -121,15 +125,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             return;
         }
         long timestamp = element.hasTimestamp() ? element.getTimestamp() : Long.MIN_VALUE;
-        if (batch != null) {
-            if (skipsBadRecords()) {
-                checkClass(record);
-            }
-            if (batch.add(record, timestamp)) {
-                drain();
-            }
-            return;
-        }
         rowsIn.inc();
         if (!accepts(record)) {
             nullKeyRows.inc();
@@ -187,25 +182,6 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
     }
 
-    /** Counts rows in the batch, too. */
-    @Override
-    void drain() {
-        if (batch != null) {
-            rowsIn.inc(batch.size());
-            batch.check(encoder);
-            batch.drain(filters.pruner(batch.size(), MAX_KEPT_SHARE));
-        }
-    }
-
-    /** Checks the class before a record joins the batch; the rest is checked with the batch. */
-    private void checkClass(T record) {
-        try {
-            encoder.check(record);
-        } catch (IllegalArgumentException e) {
-            throw unpackable(e);
-        }
-    }
-
     private boolean accepts(T record) {
         try {
             return encoder.accept(record);
@@ -218,7 +194,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         int group = 0;
         RecordEncoder.Target target = null;
         try {
-            if (packing.isPartitioned()) {
+            if (packing.isPartitioned() && staged == null) {
                 long key = encoder.key(record, packing.partitionColumn());
                 group = groups.of(key);
             }
@@ -231,7 +207,11 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
-            sink.added(group, 1, sink.nowMs());
+            if (staged == null) {
+                sink.added(group, 1, sink.nowMs());
+            } else {
+                staged.added();
+            }
         }
     }
 
@@ -255,7 +235,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private RecordEncoder.Target target(int group) {
         RecordEncoder.Target target = targets[group];
         if (target == null) {
-            target = encoder.target(sink.builder(group));
+            target = encoder.target(staged == null ? sink.builder(group) : staged.builder());
             targets[group] = target;
         }
         return target;

@@ -468,7 +468,7 @@ public final class JoinInput<R> {
         }
         AbstractPackOperator<Object, ?> packer = (AbstractPackOperator<Object, ?>) packed.packer();
         packer.partitionUntilReplicated(measured, type);
-        return ((DataStream<Object>) stream)
+        return packed((DataStream<Object>) stream)
                 .transform("pack " + name, type, new MeasuredPackFactory<>(packer, measured))
                 .setParallelism(stream.getParallelism())
                 .setBufferTimeout(0)
@@ -499,7 +499,7 @@ public final class JoinInput<R> {
     @SuppressWarnings("unchecked")
     private SingleOutputStreamOperator<Chunk> transform(
             DataStream<?> input, Packed packed, ChunkTypeInfo type, String uid) {
-        return ((DataStream<Object>) input)
+        return packed((DataStream<Object>) input)
                 .transform(
                         "pack " + name,
                         type,
@@ -509,5 +509,12 @@ public final class JoinInput<R> {
                 // latency.
                 .setBufferTimeout(0)
                 .uid(uid);
+    }
+
+    /** Returns the packer's input. A function of the user may keep or change its records. */
+    private <T> DataStream<T> packed(DataStream<T> input) {
+        return chunks || filter != null || kindOfChange != null
+                ? input
+                : UncopiedType.stream(input);
     }
 }

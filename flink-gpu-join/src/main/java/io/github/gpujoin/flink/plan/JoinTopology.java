@@ -623,11 +623,4 @@ final class JoinTopology {
             case REFERENCE -> EngineSelection.only(new ReferenceJoinEngineFactory());
         };
     }
-
-    /** Stream of an operator's results, which exposes the protected constructor. */
-    private static final class OperatorStream<T> extends SingleOutputStreamOperator<T> {
-        OperatorStream(StreamExecutionEnvironment env, Transformation<T> operator) {
-            super(env, operator);
-        }
-    }
 }

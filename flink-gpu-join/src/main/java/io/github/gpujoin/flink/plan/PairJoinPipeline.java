@@ -461,7 +461,8 @@ public final class PairJoinPipeline<B, P> {
             String uid) {
         PackOperator<T> packer = new PackOperator<>(layout, null, packing);
         packer.pruneBy(filters);
-        return stream.transform("pack " + packing.side(), type, packer)
+        return UncopiedType.stream(stream)
+                .transform("pack " + packing.side(), type, packer)
                 .setParallelism(stream.getParallelism())
                 .setBufferTimeout(0)
                 .uid(uid);

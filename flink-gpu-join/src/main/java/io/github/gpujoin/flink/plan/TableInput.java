@@ -17,6 +17,7 @@ import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.table.catalog.Column;
 import org.apache.flink.table.connector.ChangelogMode;
 import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.ExternalTypeInfo;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.DataType;
 import org.apache.flink.table.types.logical.RowType;
@@ -84,8 +85,10 @@ public final class TableInput {
         DataType internal =
                 DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
         try {
-            DataStream<RowData> stream = tables.toDataStream(table, internal);
-            return new TableInput(side, table, (RowType) internal.getLogicalType(), stream, null);
+            DataStream<RowData> stream = tables.toDataStream(table, withNullableFields(internal));
+            // The table's own type, in which fields are NOT NULL.
+            DataStream<RowData> typed = UncopiedType.stream(stream, ExternalTypeInfo.of(internal));
+            return new TableInput(side, table, (RowType) internal.getLogicalType(), typed, null);
         } catch (TableException e) {
             if (e.getMessage().contains("doesn't support consuming")) {
                 String remedy =
@@ -99,6 +102,15 @@ public final class TableInput {
             }
             throw e;
         }
+    }
+
+    /** Keeps the planner from checking again, in an operator more, what the table's type says. */
+    private static DataType withNullableFields(DataType row) {
+        DataTypes.Field[] fields =
+                DataType.getFields(row).stream()
+                        .map(f -> DataTypes.FIELD(f.getName(), f.getDataType().nullable()))
+                        .toArray(DataTypes.Field[]::new);
+        return DataTypeUtils.toInternalDataType(DataTypes.ROW(fields).notNull());
     }
 
     /**

@@ -4,20 +4,22 @@ package io.github.gpujoin.flink.record;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A column and where its values come from: a field offset or, where that is -1, a getter.
+ * A column and where its values come from: an offset in the record, a reader of integers, or a
+ * writer.
  *
- * @param serializer of {@link FieldKind#SERIALIZED} fields, for one thread; else null
+ * @param offset of the field, -1 if values are not copied from an offset
+ * @param integer reads a fixed-width integer that may be null, which no column can hold; else null
+ * @param writer of all other values; else null
  */
 record ColumnSlot<T>(
         int column,
         RecordField field,
         long offset,
-        RecordShape.Getter<T> getter,
-        TypeSerializer<Object> serializer) {
+        @Nullable IntegerReader<T> integer,
+        @Nullable ColumnWriter<T> writer) {
 
     /** Whether values are copied from an offset in the record. */
     boolean isRaw() {
@@ -25,7 +27,7 @@ record ColumnSlot<T>(
     }
 
     /**
-     * One for each column of the layout; null for those that are not of the record.
+     * Returns one for each column of the layout; null for those that are not of the record.
      *
      * @param keys of the same layout
      */
@@ -35,20 +37,32 @@ record ColumnSlot<T>(
         List<ColumnSlot<T>> slots = new ArrayList<>();
         for (int column = 0; column < layout.schema().size(); column++) {
             RecordField field = layout.fields().get(column);
-            RecordShape.Getter<T> key = keys.getter(field.name());
-            if (key != null) {
-                slots.add(new ColumnSlot<>(column, field, -1, key, null));
-                continue;
-            }
-            slots.add(of(shape, column, field));
+            ColumnSlot<T> key = ofKey(keys, column, field);
+            slots.add(key == null ? of(shape, column, field) : key);
         }
         return slots;
+    }
+
+    private static <T> @Nullable ColumnSlot<T> ofKey(
+            ComputedKeys<T> keys, int column, RecordField field) {
+        int integer = keys.indexOfInteger(field.name());
+        if (integer >= 0) {
+            return new ColumnSlot<>(column, field, -1, keys.integerOf(integer), null);
+        }
+        int bytes = keys.indexOfBytes(field.name());
+        if (bytes >= 0) {
+            return new ColumnSlot<>(column, field, -1, null, keys.bytesOf(bytes));
+        }
+        return field.name().equals(KeyColumn.ROW_NAME)
+                ? new ColumnSlot<>(
+                        column, field, -1, null, (record, row) -> row.putLong(column, keys.row()))
+                : null;
     }
 
     /**
      * @param shape null if the field is the whole record
      */
-    static <T> @Nullable ColumnSlot<T> of(
+    private static <T> @Nullable ColumnSlot<T> of(
             @Nullable RecordShape<T> shape, int column, RecordField field) {
         return switch (field.name()) {
             case RecordLayout.TIMESTAMP,
@@ -57,7 +71,12 @@ record ColumnSlot<T>(
                     RecordLayout.CHANGE ->
                     null;
             case RecordLayout.RECORD ->
-                    new ColumnSlot<>(column, field, -1, record -> record, copy(field));
+                    new ColumnSlot<>(
+                            column,
+                            field,
+                            -1,
+                            null,
+                            new ValueWriter<>(column, field, record -> record));
             default -> ofField(shape, column, field);
         };
     }
@@ -65,14 +84,11 @@ record ColumnSlot<T>(
     private static <T> ColumnSlot<T> ofField(RecordShape<T> shape, int column, RecordField field) {
         String name = field.name();
         long offset = shape.isPrimitive(name) ? shape.offsetOf(name) : -1;
-        RecordShape.Getter<T> getter = offset < 0 ? shape.getter(name) : null;
-        return new ColumnSlot<>(column, field, offset, getter, copy(field));
-    }
-
-    @SuppressWarnings("unchecked")
-    private static @Nullable TypeSerializer<Object> copy(RecordField field) {
-        return field.serializer() == null
-                ? null
-                : (TypeSerializer<Object>) field.serializer().duplicate();
+        if (offset >= 0) {
+            return new ColumnSlot<>(column, field, offset, null, null);
+        }
+        return !field.nullable() && field.kind().isKey()
+                ? new ColumnSlot<>(column, field, -1, shape.integerReader(field), null)
+                : new ColumnSlot<>(column, field, -1, null, shape.writer(column, field));
     }
 }

@@ -55,6 +55,23 @@ final class PojoShape<T> extends RecordShape<T> {
         return record -> Memory.getObject(record, offset);
     }
 
+    /** Texts without a call of a getter. */
+    @Override
+    ColumnWriter<T> writer(int column, RecordField field) {
+        long offset = offsetOf(field.name());
+        if (offset < 0 || field.kind() != FieldKind.STRING) {
+            return super.writer(column, field);
+        }
+        return (record, target) -> {
+            String text = (String) Memory.getObject(record, offset);
+            if (text == null) {
+                target.addNull();
+            } else {
+                target.addString(text);
+            }
+        };
+    }
+
     private static <T> Getter<T> reflective(Field field) {
         try {
             field.setAccessible(true);

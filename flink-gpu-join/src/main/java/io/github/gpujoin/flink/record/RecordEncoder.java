@@ -73,16 +73,16 @@ public final class RecordEncoder<T> {
     private final ChunkSchema schema;
     private final boolean exactType;
     private final ComputedKeys<T> keys;
-    private final ValueWriter values = new ValueWriter();
     private final int timestampColumn;
     private final RawColumns raw8;
     private final RawColumns raw4;
     private final ColumnSlot<T>[] narrow;
-    private final ColumnSlot<T>[] objects;
-    private final ColumnSlot<T>[] nullableKeys;
+    private final ColumnSlot<T>[] integers;
 
-    /** Bits of each nullable key, 0 where a null drops the row. */
+    /** Bits of each of {@link #integers}, 0 where a null drops the row. */
     private final int[] nullKeyBits;
+
+    private final ColumnWriter<T>[] values;
 
     private final int nullKeysColumn;
     private final int numberColumn;
@@ -101,6 +101,7 @@ public final class RecordEncoder<T> {
     /** Key in place of a null, another for each row: partitions get equal shares of them. */
     private int standInKey;
 
+    @SuppressWarnings("unchecked")
     RecordEncoder(RecordLayout<T> layout) {
         this.type = layout.type().getTypeClass();
         this.schema = layout.schema();
@@ -118,23 +119,22 @@ public final class RecordEncoder<T> {
         List<ColumnSlot<?>> eight = new ArrayList<>();
         List<ColumnSlot<?>> four = new ArrayList<>();
         List<ColumnSlot<T>> narrower = new ArrayList<>();
-        List<ColumnSlot<T>> others = new ArrayList<>();
         List<ColumnSlot<T>> nullable = new ArrayList<>();
+        List<ColumnWriter<T>> others = new ArrayList<>();
         for (ColumnSlot<T> slot : byColumn) {
             if (slot == null) {
                 continue;
             }
-            if (!slot.isRaw()) {
-                others.add(slot);
-                if (!slot.field().nullable()) {
-                    nullable.add(slot);
+            if (slot.integer() != null) {
+                nullable.add(slot);
+            } else if (slot.writer() != null) {
+                others.add(slot.writer());
+            } else {
+                switch (slot.field().kind()) {
+                    case LONG, DOUBLE -> eight.add(slot);
+                    case INT, FLOAT -> four.add(slot);
+                    default -> narrower.add(slot);
                 }
-                continue;
-            }
-            switch (slot.field().kind()) {
-                case LONG, DOUBLE -> eight.add(slot);
-                case INT, FLOAT -> four.add(slot);
-                default -> narrower.add(slot);
             }
         }
         this.raw8 = RawColumns.of(eight);
@@ -143,14 +143,15 @@ public final class RecordEncoder<T> {
         this.offsets4 = raw4.offsets;
         this.rawOnly =
                 narrower.isEmpty()
+                        && nullable.isEmpty()
                         && others.isEmpty()
                         && timestampColumn < 0
                         && nullKeysColumn < 0
                         && numberColumn < 0
                         && changeColumn < 0;
         this.narrow = array(narrower);
-        this.objects = array(others);
-        this.nullableKeys = array(nullable);
+        this.values = others.toArray(ColumnWriter[]::new);
+        this.integers = array(nullable);
         this.nullKeyBits =
                 nullable.stream()
                         .mapToInt(key -> layout.nullKeyBits().getOrDefault(key.field().name(), 0))
@@ -173,8 +174,8 @@ public final class RecordEncoder<T> {
         check(record);
         keys.read(record);
         int nulls = 0;
-        for (int i = 0; i < nullableKeys.length; i++) {
-            if (nullableKeys[i].getter().get(record) == null) {
+        for (int i = 0; i < integers.length; i++) {
+            if (integers[i].integer().isNull(record)) {
                 if (nullKeyBits[i] == 0) {
                     return false;
                 }
@@ -186,18 +187,7 @@ public final class RecordEncoder<T> {
         return true;
     }
 
-    /**
-     * Checks the classes of the first {@code count} records, and that they are not updates or
-     * deletions, as {@link #accept} does with one.
-     */
-    public void checkClasses(T[] records, int count) {
-        for (int i = 0; i < count; i++) {
-            check(records[i]);
-        }
-    }
-
-    /** Checks one record as {@link #checkClasses} does. */
-    public void check(T record) {
+    private void check(T record) {
         if (record == null || record.getClass() != type) {
             checkClass(record);
         }
@@ -234,9 +224,7 @@ public final class RecordEncoder<T> {
     public long key(T record, int column) {
         ColumnSlot<T> slot = byColumn[column];
         if (!slot.isRaw()) {
-            Object key = slot.getter().get(record);
-            // The receiver derives the partition from the stored, narrowed key.
-            return ((Number) (key == null ? standInKey(slot) : key)).longValue();
+            return integer(slot, record);
         }
         return slot.field().kind() == FieldKind.LONG
                 ? Memory.getLong(record, slot.offset())
@@ -307,14 +295,21 @@ public final class RecordEncoder<T> {
         if (changeColumn >= 0) {
             builder.putInt(changeColumn, change.code());
         }
-        for (ColumnSlot<T> slot : objects) {
-            Object value = slot.getter().get(record);
-            boolean standsIn = value == null && !slot.field().nullable();
-            values.write(standsIn ? standInKey(slot) : value, slot, builder);
+        for (ColumnSlot<T> slot : integers) {
+            builder.putInteger(slot.column(), integer(slot, record));
+        }
+        for (ColumnWriter<T> value : values) {
+            value.write(record, builder);
         }
     }
 
-    private Object standInKey(ColumnSlot<T> slot) {
-        return slot.field().kind().ofInteger(standInKey);
+    /** The receiver derives the partition from the stored, narrowed key. */
+    private long integer(ColumnSlot<T> slot, T record) {
+        IntegerReader<T> reader = slot.integer();
+        if (reader.isNull(record)) {
+            Object standIn = slot.field().kind().ofInteger(standInKey);
+            return ((Number) standIn).longValue();
+        }
+        return reader.read(record);
     }
 }

@@ -245,18 +245,4 @@ public final class RecordLayout<T> implements Serializable {
     public RecordEncoder<T> encoder() {
         return new RecordEncoder<>(this);
     }
-
-    /**
-     * Returns a reader of the computed keys of batches, for one thread.
-     *
-     * @param capacity records of a batch
-     */
-    public BatchKeys<T> batchKeys(int capacity) {
-        return new BatchKeys<>(keys, capacity);
-    }
-
-    /** Returns a writer of variable-width columns of batches, for one thread. */
-    public BatchValues<T> batchValues(BatchKeys<T> of) {
-        return new BatchValues<>(this, of);
-    }
 }

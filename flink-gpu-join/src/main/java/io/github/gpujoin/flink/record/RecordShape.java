@@ -127,6 +127,34 @@ public abstract class RecordShape<T> {
 
     abstract Getter<T> getterAt(int index, String name);
 
+    /** Reads an integer field, see {@link FieldKind#isKey}. */
+    IntegerReader<T> integerReader(RecordField field) {
+        Getter<T> getter = getter(field.name());
+        return new IntegerReader<>() {
+            @Override
+            public boolean isNull(T record) {
+                return getter.get(record) == null;
+            }
+
+            @Override
+            public long read(T record) {
+                Object value = getter.get(record);
+                try {
+                    return field.kind() == FieldKind.LONG
+                            ? (Long) value
+                            : FieldBits.of(value, field.kind());
+                } catch (ClassCastException e) {
+                    throw ValueWriter.otherType(field, value, e);
+                }
+            }
+        };
+    }
+
+    /** Writes a field, see {@link RecordField#column}. */
+    ColumnWriter<T> writer(int column, RecordField field) {
+        return new ValueWriter<>(column, field, getter(field.name()));
+    }
+
     /** What the record does, of kinds of records that say it; others are all inserted. */
     RowKind kindOf(T record) {
         return RowKind.INSERT;

@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.record;
 
+import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.region.Memory;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.core.memory.MemorySegment;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.data.StringData;
 import org.apache.flink.table.data.TimestampData;
 import org.apache.flink.table.data.binary.BinaryStringData;
 import org.apache.flink.table.data.conversion.DataStructureConverter;
@@ -20,6 +23,7 @@ import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.table.types.logical.utils.LogicalTypeChecks;
 import org.apache.flink.table.types.utils.DataTypeUtils;
 import org.apache.flink.table.types.utils.TypeConversions;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fields of Flink's internal rows as fields of its DataStream API: text as String, decimals as
@@ -75,6 +79,40 @@ public final class RowDataFields {
         };
     }
 
+    /** Returns the bits of a number or truth value of a row, as its column has them. */
+    static long bits(RowData row, int index, FieldKind kind) {
+        return switch (kind) {
+            case BYTE -> row.getByte(index);
+            case SHORT -> row.getShort(index);
+            case INT -> row.getInt(index);
+            case LONG -> row.getLong(index);
+            case FLOAT -> Float.floatToRawIntBits(row.getFloat(index));
+            case DOUBLE -> Double.doubleToRawLongBits(row.getDouble(index));
+            case BOOLEAN -> row.getBoolean(index) ? 1 : 0;
+            default -> throw new IllegalStateException("Field is not a number: kind=" + kind);
+        };
+    }
+
+    /** Adds a text of a row to a row of a chunk; one of UTF-8 bytes without a String. */
+    static void addText(StringData text, ChunkBuilder target) {
+        // With a String at hand, its bytes may lack what UTF-8 cannot encode.
+        if (text instanceof BinaryStringData binary && binary.getJavaObject() == null) {
+            byte[] heap = heap(binary.getSegments());
+            if (heap != null) {
+                target.addBytes(heap, binary.getOffset(), binary.getSizeInBytes());
+                return;
+            }
+        }
+        target.addString(text.toString());
+    }
+
+    /** Returns the array that all of a value is in, or null if there is none. */
+    private static byte @Nullable [] heap(MemorySegment[] segments) {
+        return segments.length == 1 && !segments[0].isOffHeap()
+                ? segments[0].getHeapMemory()
+                : null;
+    }
+
     /**
      * Writes a text of a row as part of a key, as its String would be; ASCII without a String.
      *
@@ -83,8 +121,7 @@ public final class RowDataFields {
     static void writeText(Object text, KeyBytes out) {
         // With a String at hand, its bytes may lack what UTF-8 cannot encode.
         if (text instanceof BinaryStringData binary && binary.getJavaObject() == null) {
-            MemorySegment[] segments = binary.getSegments();
-            byte[] heap = segments.length == 1 ? segments[0].getHeapMemory() : null;
+            byte[] heap = heap(binary.getSegments());
             int length = binary.getSizeInBytes();
             long at = Memory.BYTES + binary.getOffset();
             if (heap != null && isAscii(heap, at, length)) {

@@ -47,6 +47,47 @@ final class RowDataShape<T> extends RecordShape<T> {
     }
 
     @Override
+    IntegerReader<T> integerReader(RecordField field) {
+        int index = indexOf(field.name());
+        FieldKind kind = field.kind();
+        return new IntegerReader<>() {
+            @Override
+            public boolean isNull(T record) {
+                return ((RowData) record).isNullAt(index);
+            }
+
+            @Override
+            public long read(T record) {
+                return RowDataFields.bits((RowData) record, index, kind);
+            }
+        };
+    }
+
+    /** Numbers, texts and bytes as they are in the row, without an object for them. */
+    @Override
+    ColumnWriter<T> writer(int column, RecordField field) {
+        int index = indexOf(field.name());
+        FieldKind kind = field.kind();
+        if (kind == FieldKind.SERIALIZED) {
+            return super.writer(column, field);
+        }
+        return (record, target) -> {
+            RowData row = (RowData) record;
+            if (row.isNullAt(index)) {
+                target.addNull();
+            } else if (kind == FieldKind.STRING) {
+                RowDataFields.addText(row.getString(index), target);
+            } else if (kind == FieldKind.BYTES) {
+                byte[] bytes = row.getBinary(index);
+                target.addBytes(bytes, 0, bytes.length);
+            } else {
+                int widthBytes = kind.columnType().widthBytes();
+                target.addInteger(widthBytes, RowDataFields.bits(row, index, kind));
+            }
+        };
+    }
+
+    @Override
     RowKind kindOf(T record) {
         return ((RowData) record).getRowKind();
     }

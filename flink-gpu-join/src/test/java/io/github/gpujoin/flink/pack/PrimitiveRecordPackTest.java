@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A packer of records of primitive fields, which it keeps for a moment unless they are reused. */
-class RecordBatchTest {
+/** A packer of records of primitive fields. */
+class PrimitiveRecordPackTest {
 
     /** A field of every primitive kind. */
     public static class Reading {
@@ -228,7 +228,7 @@ class RecordBatchTest {
 
     @ParameterizedTest
     @EnumSource(Event.class)
-    void shouldFlushAPartlyFilledBatchBefore(Event event) throws Exception {
+    void shouldFlushAPartlyFilledChunkBefore(Event event) throws Exception {
         try (var harness = open(null, packing(4096), false)) {
             for (int i = 0; i < 700; i++) {
                 harness.processElement(new StreamRecord<>(reading(i)));
@@ -257,8 +257,8 @@ class RecordBatchTest {
     }
 
     @Test
-    void shouldFlushWhenTheOldestRecordOfTheBatchHasWaitedForTheInterval() throws Exception {
-        try (var harness = open(null, packing(4096).partitionedBy(0, 4), false)) {
+    void shouldFlushWhenTheOldestRecordHasWaitedForTheInterval() throws Exception {
+        try (var harness = open(null, packing(4096), false)) {
             harness.setProcessingTime(1000);
             harness.processElement(new StreamRecord<>(reading(1)));
             harness.setProcessingTime(1090);
@@ -279,11 +279,12 @@ class RecordBatchTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 4})
-    void shouldCopyWhatItNeedsOfARecordThatIsReused(int partitions) throws Exception {
+    @CsvSource({"0,false", "4,false", "0,true", "4,true"})
+    void shouldCopyWhatItNeedsOfARecordThatIsReused(int partitions, boolean reuse)
+            throws Exception {
         PackSpec packing = packing(4096);
         PackSpec chosen = partitions == 0 ? packing : packing.partitionedBy(0, partitions);
-        try (var harness = open(null, chosen, true)) {
+        try (var harness = open(null, chosen, reuse)) {
             StreamRecord<Reading> reused = new StreamRecord<>(reading(0));
             for (int i = 0; i < 10; i++) {
                 reused.getValue().number = i;
@@ -297,7 +298,7 @@ class RecordBatchTest {
     }
 
     @Test
-    void shouldSealFullChunksWithoutWaitingForALargeBatch() throws Exception {
+    void shouldSealEachFullChunkAtOnce() throws Exception {
         try (var harness = open(null, packing(4), false)) {
             for (int i = 0; i < 9; i++) {
                 harness.processElement(new StreamRecord<>(reading(i)));
@@ -342,7 +343,7 @@ class RecordBatchTest {
     }
 
     @Test
-    void shouldNameTheSideWhoseFilterFailsInsideABatch() throws Exception {
+    void shouldNameTheSideWhoseFilterFailsBehindOtherRecords() throws Exception {
         try (var harness = open(reading -> 1 / reading.number > 0, packing(4096), false)) {
             harness.processElement(new StreamRecord<>(reading(1)));
 

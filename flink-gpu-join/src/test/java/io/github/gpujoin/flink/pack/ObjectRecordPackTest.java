@@ -5,34 +5,42 @@ package io.github.gpujoin.flink.pack;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.record.ColumnsKey;
 import io.github.gpujoin.flink.record.KeyColumn;
 import io.github.gpujoin.flink.record.KeyLayout;
 import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.record.SelectedKey;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.api.common.typeutils.base.BigDecSerializer;
+import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.types.Row;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Batches of records with texts, keys that are computed, and other objects. */
-class ObjectBatchTest {
+/** A packer of records with texts, keys that are computed, and other objects. */
+class ObjectRecordPackTest {
 
     /** A record with fields that are objects. */
     public static class Order {
@@ -104,48 +112,99 @@ class ObjectBatchTest {
         return orders;
     }
 
-    /** All values but the row's number, which is random. */
-    private static List<String> rows(RecordLayout<Order> layout, List<Chunk> chunks) {
-        int number = layout.schema().require(KeyColumn.ROW_NAME);
-        List<String> rows = new ArrayList<>();
+    /** Rows as lists of values but the row's number, which is random. */
+    private static List<List<Object>> rows(RecordLayout<Order> layout, List<Chunk> chunks) {
+        ChunkCursor cursor = new ChunkCursor(layout.schema());
+        List<List<Object>> rows = new ArrayList<>();
         for (Chunk chunk : chunks) {
             for (int row = 0; row < chunk.rowCount(); row++) {
-                StringBuilder values = new StringBuilder();
-                for (int column = 0; column < layout.schema().size(); column++) {
-                    if (layout.schema().column(column).isFixed() && column != number) {
-                        values.append(chunk.getLong(column, row)).append(' ');
-                    }
-                }
-                long start = chunk.variableWidthStart(row) - Memory.BYTES;
-                long end = chunk.variableWidthEnd(row) - Memory.BYTES;
-                byte[] bytes = Arrays.copyOfRange(chunk.array(), (int) start, (int) end);
-                rows.add(values + new String(bytes, StandardCharsets.ISO_8859_1));
+                cursor.at(chunk, row);
+                rows.add(
+                        Arrays.asList(
+                                cursor.getLong(0),
+                                hex(cursor.getBytes(1)),
+                                cursor.getLong("id"),
+                                cursor.getString("name"),
+                                cursor.isNull("pieces") ? null : (int) cursor.getLong("pieces"),
+                                hex(cursor.getBytes("image")),
+                                price(cursor.getBytes("price")),
+                                cursor.getLong(RecordLayout.TIMESTAMP)));
             }
         }
         return rows;
     }
 
+    private static @Nullable String hex(byte @Nullable [] bytes) {
+        return bytes == null ? null : HexFormat.of().formatHex(bytes);
+    }
+
+    private static @Nullable BigDecimal price(byte @Nullable [] bytes) {
+        try {
+            return bytes == null
+                    ? null
+                    : BigDecSerializer.INSTANCE.deserialize(new DataInputDeserializer(bytes));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<List<Object>> expectedRows(List<Order> orders, KeyLayout.Nulls nulls) {
+        List<List<Object>> rows = new ArrayList<>();
+        for (Order order : orders) {
+            if (order.region == null && nulls == KeyLayout.Nulls.MATCH_NOTHING) {
+                continue;
+            }
+            byte[] key = concat(canonical(order.region), canonical(order.name));
+            rows.add(
+                    Arrays.asList(
+                            KeyHash.hash(key, key.length),
+                            hex(key),
+                            order.id,
+                            order.name,
+                            order.pieces,
+                            hex(order.image),
+                            order.price,
+                            1000 + order.id));
+        }
+        return rows;
+    }
+
+    /** Whether the text is null, its number of UTF-16 code units, and these. */
+    private static byte[] canonical(@Nullable String text) {
+        if (text == null) {
+            return new byte[] {1};
+        }
+        byte[] units = text.getBytes(StandardCharsets.UTF_16BE);
+        return concat(
+                concat(new byte[1], ByteBuffer.allocate(4).putInt(text.length()).array()), units);
+    }
+
+    private static byte[] concat(byte[] first, byte[] second) {
+        byte[] both = Arrays.copyOf(first, first.length + second.length);
+        System.arraycopy(second, 0, both, first.length, second.length);
+        return both;
+    }
+
     @ParameterizedTest
     @CsvSource({
-        "1,0,MATCH_NOTHING",
-        "2,0,MATCH_NULLS",
-        "3,4,MATCH_NOTHING",
-        "4,128,MATCH_NULLS",
-        "5,128,MATCH_NOTHING"
+        "1,0,MATCH_NOTHING,false",
+        "2,0,MATCH_NULLS,true",
+        "3,4,MATCH_NOTHING,true",
+        "4,128,MATCH_NULLS,false",
+        "5,128,MATCH_NOTHING,true"
     })
-    void shouldWriteTheRowsThatRecordsMakeOneByOne(long seed, int partitions, KeyLayout.Nulls nulls)
-            throws Exception {
+    void shouldWriteTheKeyAndTheSelectedColumnsOfEachRecord(
+            long seed, int partitions, KeyLayout.Nulls nulls, boolean reuse) throws Exception {
         RecordLayout<Order> layout = layout(nulls);
         List<Order> orders = orders(seed, 5000);
 
-        List<Chunk> batched = pack(layout, partitions, false, orders);
-        List<Chunk> single = pack(layout, partitions, true, orders);
+        List<List<Object>> packed = rows(layout, pack(layout, partitions, reuse, orders));
 
+        List<List<Object>> expected = expectedRows(orders, nulls);
         if (partitions == 0) {
-            assertThat(rows(layout, batched)).isEqualTo(rows(layout, single));
+            assertThat(packed).isEqualTo(expected);
         } else {
-            assertThat(rows(layout, batched))
-                    .containsExactlyInAnyOrderElementsOf(rows(layout, single));
+            assertThat(packed).containsExactlyInAnyOrderElementsOf(expected);
         }
     }
 
