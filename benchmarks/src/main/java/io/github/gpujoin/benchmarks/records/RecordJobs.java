@@ -78,7 +78,9 @@ public final class RecordJobs {
      */
     public Cost textMapped() throws Exception {
         return run(
-                false,
+                facts,
+                0,
+                reusesObjects,
                 (env, window) ->
                         sources.orders(env, window)
                                 .map(o -> new PricedOrder(o.id, o.amount, "AUTOMOBILE", 1))
@@ -88,25 +90,23 @@ public final class RecordJobs {
 
     /** Facts with a text key into a sink. */
     public Cost textSource() throws Exception {
-        return run(
-                false,
+        return runSource(
                 (env, window) ->
                         sources.orders(env, window)
                                 .sinkTo(new WindowSink<>(window, order -> order.id)));
     }
 
     public Cost textReplicated() throws Exception {
-        return run(true, (env, window) -> star(env, window, Dimension::replicated));
+        return runJoin((env, window) -> star(env, window, Dimension::replicated));
     }
 
     public Cost textPartitioned() throws Exception {
-        return run(true, (env, window) -> star(env, window, Dimension::partitioned));
+        return runJoin((env, window) -> star(env, window, Dimension::partitioned));
     }
 
     /** Two keyed streams, connected. */
     public Cost textKeyed() throws Exception {
-        return run(
-                true,
+        return runJoin(
                 (env, window) ->
                         sources.customers(env, window)
                                 .keyBy(new CustomerKey())
@@ -126,30 +126,28 @@ public final class RecordJobs {
 
     /** Facts of 20 columns into a sink. */
     public Cost wideSource() throws Exception {
-        return run(
-                false,
+        return runSource(
                 (env, window) ->
                         sources.wideOrders(env, window)
                                 .sinkTo(new WindowSink<>(window, order -> order.id)));
     }
 
     public Cost wideReplicated() throws Exception {
-        return run(true, (env, window) -> wideStar(env, window, Dimension::replicated));
+        return runJoin((env, window) -> wideStar(env, window, Dimension::replicated));
     }
 
     public Cost widePartitioned() throws Exception {
-        return run(true, (env, window) -> wideStar(env, window, Dimension::partitioned));
+        return runJoin((env, window) -> wideStar(env, window, Dimension::partitioned));
     }
 
     /** Wide facts whose 20 columns are all in the results. */
     public Cost wholeReplicated() throws Exception {
-        return run(true, this::wholeStar);
+        return runJoin(this::wholeStar);
     }
 
     /** Two keyed streams of wide facts, connected. */
     public Cost wideKeyed() throws Exception {
-        return run(
-                true,
+        return runJoin(
                 (env, window) ->
                         sources.customers(env, window)
                                 .keyBy(row -> row.number)
@@ -167,25 +165,23 @@ public final class RecordJobs {
 
     /** Facts of 16 bytes into a sink. */
     public Cost integerSource() throws Exception {
-        return run(
-                false,
+        return runSource(
                 (env, window) ->
                         sources.sales(env, window)
                                 .sinkTo(new WindowSink<>(window, sale -> sale.id)));
     }
 
     public Cost integerReplicated() throws Exception {
-        return run(true, (env, window) -> integerStar(env, window, Dimension::replicated));
+        return runJoin((env, window) -> integerStar(env, window, Dimension::replicated));
     }
 
     public Cost integerPartitioned() throws Exception {
-        return run(true, (env, window) -> integerStar(env, window, Dimension::partitioned));
+        return runJoin((env, window) -> integerStar(env, window, Dimension::partitioned));
     }
 
     /** Two keyed streams of 16-byte rows, connected. */
     public Cost integerKeyed() throws Exception {
-        return run(
-                true,
+        return runJoin(
                 (env, window) ->
                         sources.rates(env, window)
                                 .keyBy(row -> row.number)
@@ -201,8 +197,7 @@ public final class RecordJobs {
 
     /** The builder of tables. */
     public Cost sqlBuilder() throws Exception {
-        return run(
-                true,
+        return runJoin(
                 (env, window) -> {
                     StreamTableEnvironment tables = tables(env, window);
                     Table joined =
@@ -218,8 +213,7 @@ public final class RecordJobs {
 
     /** Flink's regular join of tables. */
     public Cost sqlRegular() throws Exception {
-        return run(
-                true,
+        return runJoin(
                 (env, window) -> {
                     StreamTableEnvironment tables = tables(env, window);
                     tally(
@@ -231,12 +225,20 @@ public final class RecordJobs {
                 });
     }
 
-    private Cost run(boolean hasBuild, Job job) throws Exception {
+    /** Runs a job of the facts alone, without the copies that Flink makes between operators. */
+    private Cost runSource(Job job) throws Exception {
+        return run(facts, 0, true, job);
+    }
+
+    private Cost runJoin(Job job) throws Exception {
+        return run(matches(), customers, reusesObjects, job);
+    }
+
+    private Cost run(long results, int buildRows, boolean reuses, Job job) throws Exception {
         Configuration settings = new Configuration();
-        settings.set(PipelineOptions.OBJECT_REUSE, reusesObjects);
+        settings.set(PipelineOptions.OBJECT_REUSE, reuses);
         settings.set(GpuJoinOptions.FACT_FILTERS, filtersFacts);
-        long results = hasBuild ? matches() : facts;
-        try (CpuWindow window = new CpuWindow(results, hasBuild ? customers : 0)) {
+        try (CpuWindow window = new CpuWindow(results, buildRows)) {
             StreamExecutionEnvironment env = FlinkContender.environment(threads, settings);
             job.define(env, window);
             env.execute();
