@@ -64,7 +64,11 @@ final class FieldReader {
         TypeSerializer<?> shared = field.field().serializer();
         this.serializer = shared == null ? null : shared.duplicate();
         boolean isText = !source.isFixed() && kind == FieldKind.STRING;
-        boolean repeats = isText && source.location() == Location.PAYLOAD_VARIABLE_WIDTH;
+        // A changelog frees the bytes of replaced rows, so that an address gets another text.
+        boolean repeats =
+                isText
+                        && source.location() == Location.PAYLOAD_VARIABLE_WIDTH
+                        && !spec.dimensions().get(source.dimension()).isChangelog();
         this.texts = repeats ? new TextCache() : null;
         this.shortTexts = isText ? new ShortTextCache() : null;
     }

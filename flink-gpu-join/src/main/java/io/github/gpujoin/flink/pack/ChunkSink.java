@@ -219,8 +219,8 @@ final class ChunkSink {
 
     /** Rows stay while the output is full: a timer that blocks keeps barriers from the task. */
     private void onTimer() {
-        timerRuns = false;
         if (!outputIsAvailable.getAsBoolean()) {
+            timerRuns = false;
             startTimer(nowMs() + packing.flushIntervalMs());
             return;
         }
@@ -232,6 +232,9 @@ final class ChunkSink {
                 oldest = Math.min(oldest, firstRowAt[group]);
             }
         }
+        // Only now, so that rows which drain adds do not start a timer of their own, too late for
+        // others.
+        timerRuns = false;
         if (oldest != Long.MAX_VALUE) {
             startTimer(oldest + packing.flushIntervalMs());
         }

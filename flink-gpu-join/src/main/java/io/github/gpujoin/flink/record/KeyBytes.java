@@ -37,15 +37,18 @@ final class KeyBytes {
     }
 
     void writeBoolean(boolean value) {
-        Memory.putByte(array, grow(1), (byte) (value ? 1 : 0));
+        long at = grow(1);
+        Memory.putByte(array, at, (byte) (value ? 1 : 0));
     }
 
     void writeInt(int value) {
-        Memory.putInt(array, grow(Integer.BYTES), Integer.reverseBytes(value));
+        long at = grow(Integer.BYTES);
+        Memory.putInt(array, at, Integer.reverseBytes(value));
     }
 
     void writeLong(long value) {
-        Memory.putLong(array, grow(Long.BYTES), Long.reverseBytes(value));
+        long at = grow(Long.BYTES);
+        Memory.putLong(array, at, Long.reverseBytes(value));
     }
 
     void write(byte[] bytes) {
@@ -98,7 +101,10 @@ final class KeyBytes {
         }
     }
 
-    /** Returns where the next bytes are written, and counts them. */
+    /**
+     * Returns where the next bytes are written, and counts them. To be called before {@link #array}
+     * is read, which it may replace.
+     */
     private long grow(long bytes) {
         int at = length;
         long end = at + bytes;

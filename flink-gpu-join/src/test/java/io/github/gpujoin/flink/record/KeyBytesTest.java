@@ -53,6 +53,28 @@ class KeyBytesTest {
         return texts;
     }
 
+    /** Each write may be the one for which the array grows. */
+    @Test
+    void shouldWriteTheSameBytesWhereverItGrows() {
+        for (int length = 0; length < 600; length++) {
+            KeyBytes grown = new KeyBytes();
+            KeyBytes large = new KeyBytes();
+            large.write(new byte[4096]);
+            large.clear();
+            for (KeyBytes key : List.of(grown, large)) {
+                key.write(new byte[length]);
+                key.writeBoolean(true);
+                key.write(new byte[length]);
+                key.writeInt(0x1234_5678);
+                key.write(new byte[length]);
+                key.writeLong(0x1234_5678_9ABC_DEF0L);
+                key.write(new byte[length]);
+                key.writeText("text");
+            }
+            assertThat(grown.copy()).as("length %s", length).isEqualTo(large.copy());
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void shouldWriteEqualBytesForEqualTextsOnly(long seed) {
