@@ -30,8 +30,8 @@ public final class FileColumns {
                         && column.type().widthBytes() >= stored.widthBytes();
         if (column.type() != stored && !isWider) {
             throw new IllegalArgumentException(
-                    "Column has another type in the %s file: column=%s, file=%s"
-                            .formatted(format, column, stored));
+                    "Column has another type in the %s file: column=%s, stored=%s, declared=%s. Declare the stored type, or a wider integer for an integer"
+                            .formatted(format, column.name(), stored, column.type()));
         }
     }
 }

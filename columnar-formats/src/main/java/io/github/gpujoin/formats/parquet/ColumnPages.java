@@ -102,8 +102,20 @@ final class ColumnPages {
 
     private void requireDefined(int rows) {
         if (pages.readDefined(defined, 0, rows) < rows) {
-            throw new ParquetDecodingException("Null in a column that is read as not nullable");
+            throw unexpectedNull(0, rows);
         }
+    }
+
+    /** Of some of the next rows, whose levels are in {@link #defined} from an index on. */
+    private ParquetDecodingException unexpectedNull(int from, int rows) {
+        int row = 0;
+        while (row < rows && defined[from + row] != 0) {
+            row++;
+        }
+        return new ParquetDecodingException(
+                "Null in a column that is read as not nullable, in row "
+                        + (pages.nextRow() + row)
+                        + ". Declare the column with Column.nullable");
     }
 
     private void readValues(int count, byte[] target, int at, int widthBytes) {
@@ -130,7 +142,7 @@ final class ColumnPages {
             int some = Math.min(rows - done, pages.startPage());
             int count = pages.readDefined(defined, done, some);
             if (count < some && !column.nullable()) {
-                throw new ParquetDecodingException("Null in a column that is read as not nullable");
+                throw unexpectedNull(done, some);
             }
             ValueDecoder decoder = pages.values();
             if (isInteger) {
@@ -250,7 +262,7 @@ final class ColumnPages {
     /** Decodes all values, and moves each to its row, the last one first. */
     private void selectAmongNulls(ValueDecoder decoder, int first, int count, int valueCount) {
         if (!column.nullable()) {
-            throw new ParquetDecodingException("Null in a column that is read as not nullable");
+            throw unexpectedNull(first, count);
         }
         if (isInteger) {
             decoder.readLongs(longs, first, valueCount);

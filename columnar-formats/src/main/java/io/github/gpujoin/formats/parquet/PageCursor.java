@@ -78,6 +78,11 @@ final class PageCursor {
         return Objects.requireNonNull(values);
     }
 
+    /** Returns the number in the row group of the next row to read. */
+    long nextRow() {
+        return nextRow;
+    }
+
     /** Moves behind rows of the current page, whose levels and values are read. */
     void advance(int rows) {
         left -= rows;

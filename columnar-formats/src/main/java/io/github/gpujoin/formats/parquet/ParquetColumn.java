@@ -134,6 +134,8 @@ record ParquetColumn(ColumnType type, Conversion conversion) {
                 "Column of a Parquet file is "
                         + why
                         + ". Leave it out, or convert it: column="
-                        + column);
+                        + column.getName()
+                        + ", type="
+                        + (column.isPrimitive() ? column.asPrimitiveType() : "group"));
     }
 }

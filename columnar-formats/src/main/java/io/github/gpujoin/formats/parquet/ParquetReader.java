@@ -295,7 +295,7 @@ final class ParquetReader implements ColumnarReader {
                         + ", rowGroup="
                         + groups.number()
                         + (column.isEmpty() ? "" : ", column=" + column)
-                        + ", row="
+                        + ", fromRow="
                         + row
                         + ", cause="
                         + e.getMessage(),

@@ -101,8 +101,12 @@ record TextHeader(List<String> names, int end) {
             fields[i] = names.indexOf(name);
             if (fields[i] < 0 || names.lastIndexOf(name) != fields[i]) {
                 throw new IOException(
-                        "Header has a column %s: column=%s, columns=%s, file=%s"
-                                .formatted(fields[i] < 0 ? "not" : "twice", name, names, path));
+                        "Header %s: column=%s, columns=%s, file=%s"
+                                .formatted(
+                                        fields[i] < 0 ? "lacks a column" : "has a column twice",
+                                        name,
+                                        names,
+                                        path));
             }
         }
         return new FieldMap(names.size(), end, fields);

@@ -243,7 +243,8 @@ class EncodedRowsTest {
         }
         assertThatThrownBy(() -> read(file, ColumnConditions.NONE, SCHEMA))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("Null in a column that is read as not nullable")
+                .hasMessageContaining(
+                        "Null in a column that is read as not nullable, in row 70000. Declare")
                 .hasMessageContaining("column=sorted");
     }
 }

@@ -263,7 +263,7 @@ class CsvTest {
             delimiter = '!',
             quoteCharacter = '\u0060',
             value = {
-                "x,1 ! Header has a column not: column=b, columns=[a, x]",
+                "x,1 ! Header lacks a column: column=b, columns=[a, x]",
                 "\"one,1 ! line=3, expected a closing quote before the end of the line",
                 "\"one\"x,1 ! line=3, column=b, expected text, found '\"one\"x'",
                 "one ! line=3, expected 2 columns, found 1",

@@ -9,8 +9,6 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
-import org.apache.flink.table.types.DataType;
-import org.apache.flink.table.types.DataTypeQueryable;
 
 /**
  * The type of records that an operator reads before it returns, and neither changes nor keeps.
@@ -23,7 +21,7 @@ public class UncopiedType<T> extends TypeInformation<T> {
 
     private final TypeInformation<T> type;
 
-    private UncopiedType(TypeInformation<T> type) {
+    UncopiedType(TypeInformation<T> type) {
         this.type = type;
     }
 
@@ -44,26 +42,11 @@ public class UncopiedType<T> extends TypeInformation<T> {
         return new OperatorStream<>(stream.getExecutionEnvironment(), edge).returns(type);
     }
 
-    /** The classes of tables need not be there. */
-    private static <T> UncopiedType<T> of(TypeInformation<T> type) {
+    /** The classes of tables need not be there, on which {@link UncopiedRows} depends. */
+    private static <T> TypeInformation<T> of(TypeInformation<T> type) {
         return RecordKind.of(type) == RecordKind.ROW_DATA
-                ? new UncopiedRows<>(type)
+                ? UncopiedRows.of(type)
                 : new UncopiedType<>(type);
-    }
-
-    private static final class UncopiedRows<T> extends UncopiedType<T>
-            implements DataTypeQueryable {
-
-        private static final long serialVersionUID = 1L;
-
-        UncopiedRows(TypeInformation<T> type) {
-            super(type);
-        }
-
-        @Override
-        public DataType getDataType() {
-            return ((DataTypeQueryable) type()).getDataType();
-        }
     }
 
     final TypeInformation<T> type() {
