@@ -255,6 +255,73 @@ class FilterExchangeTest {
         assertThat(asked).isNotDone();
     }
 
+    /** So that a task can tell it from a coordinator that it cannot reach. */
+    @Test
+    void shouldAnswerARequestThatWaitsBeforeFlinksRpcTimesOut() {
+        FilterExchange prompt = new FilterExchange(plan(MAX_BYTES), Runnable::run, 1);
+        prompt.started(0, id(join, 0, 0));
+        Announce first = new Announce(id(join, 0, 0), "a", Set.of(packer(0, 0)));
+        Ask ask = new Ask(packer(0, 0), "c");
+
+        assertThat(prompt.handle(first, SUBTASKS).join().status()).isEqualTo(Status.AGAIN);
+        assertThat(prompt.handle(ask, SUBTASKS).join().status()).isEqualTo(Status.AGAIN);
+    }
+
+    @Test
+    void shouldHaveNoFilterIfKeysCannotBeMerged() {
+        String generation = generation(0);
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        offer(generation, "a");
+        offer(generation, "b");
+        KeyFilterBuilder other = keys(MAX_BYTES / 2, new Random(5).longs(200_000));
+        KeyPiece piece = other.pieces(512).findFirst().orElseThrow();
+        assertThat(asked).isNotDone();
+
+        for (int dimension : List.of(WHOLE, PARTS)) {
+            assertThat(send(new Put(generation, "a", dimension, 0, false, piece)).join().isOk())
+                    .isTrue();
+        }
+
+        assertThat(asked.join().dimensions()).isZero();
+    }
+
+    /** Tasks of their own, because the job does not chain them to the packers. */
+    @Test
+    void shouldNotAwaitTasksThatSendFactsAndAreNoPackers() {
+        JobVertexID send = new JobVertexID();
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            exchange.started(subtask, id(join, subtask, 0));
+        }
+        announce(0, 0, "a", id(send, 0, 0), id(send, 1, 0));
+        String generation = announce(1, 0, "b").join().generation();
+        CompletableFuture<FilterResponse> first = offer(generation, "a");
+        CompletableFuture<FilterResponse> second = offer(generation, "b");
+        assertThat(first).isNotDone();
+
+        assertThat(ask(packer(1, 0), "a").join().status()).isEqualTo(Status.OVER);
+
+        assertThat(first.join().dimensions()).isZero();
+        assertThat(second.join().dimensions()).isZero();
+    }
+
+    /** As with a dimension that is measured: packers send to the join and to send tasks. */
+    @Test
+    void shouldAwaitOnlyThePackersAmongAllTasksThatSendFacts() {
+        JobVertexID send = new JobVertexID();
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            exchange.started(subtask, id(join, subtask, 0));
+        }
+        announce(0, 0, "a", packer(0, 0), id(send, 0, 0));
+        String generation = announce(1, 0, "a", packer(1, 0), id(send, 0, 0)).join().generation();
+        CompletableFuture<FilterResponse> offered = offer(generation, "a");
+        ask(packer(0, 0), "a");
+        assertThat(offered).isNotDone();
+
+        ask(packer(1, 0), "a");
+
+        assertThat(offered.join().dimensions()).isZero();
+    }
+
     @Test
     void shouldGiveNothingToATaskThatNoSubtaskReads() {
         generation(1);
