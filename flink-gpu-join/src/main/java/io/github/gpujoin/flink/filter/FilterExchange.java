@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  *       from this very attempt of the task. All edges from facts to the join are pipelined, since
  *       the join refuses batch mode. So the facts of an attempt reach no other attempts of the join
  *       than those of this generation: if one of these fails, Flink restarts the task as well.
+ *       (With approximate local recovery it would not, so that dimensions filter no facts then.)
  * </ol>
  *
  * <p>If only a task that sends facts restarts, its new attempt is not named by the generation, and
