@@ -81,6 +81,9 @@ final class FilterExchange {
         this(plan, worker, WAIT_MS);
     }
 
+    /**
+     * @param waitMs time after which a request that has to wait is answered so
+     */
     FilterExchange(FilterPlan plan, Executor worker, long waitMs) {
         this.plan = plan;
         this.worker = worker;

@@ -288,7 +288,7 @@ final class FilterGeneration {
      * filters that subtasks of the join in its own process do not publish.
      */
     @Nullable FilterResponse answer(Ask ask) {
-        awaitOnly(ask.attempt().getJobVertexId());
+        awaitPackers(ask.attempt().getJobVertexId());
         if (!senders.contains(ask.attempt())) {
             return FilterResponse.OVER;
         }
@@ -318,7 +318,7 @@ final class FilterGeneration {
      * Awaits no requests of tasks other than packers, which are those of one vertex. Where Flink
      * does not chain {@code send} to the packer, it is a task of its own and needs no filters.
      */
-    private void awaitOnly(JobVertexID packer) {
+    private void awaitPackers(JobVertexID packer) {
         if (!isPackerKnown) {
             isPackerKnown = true;
             senders.removeIf(sender -> !sender.getJobVertexId().equals(packer));

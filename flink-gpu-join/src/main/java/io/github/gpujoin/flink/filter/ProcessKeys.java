@@ -65,7 +65,7 @@ final class ProcessKeys {
         ALL.remove(new Id(process, generation));
     }
 
-    /** Returns the number of generations in a process that lack keys of a subtask. */
+    /** Returns the number of generations in a process that lack keys of a subtask. For tests. */
     static long incomplete(String process) {
         return ALL.keySet().stream().filter(id -> id.process().equals(process)).count();
     }
