@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
@@ -36,20 +37,26 @@ import org.jspecify.annotations.Nullable;
  *       from this very attempt of the task. All edges from facts to the join are pipelined, since
  *       the join refuses batch mode. So the facts of an attempt reach no other attempts of the join
  *       than those of this generation: if one of these fails, Flink restarts the task as well.
+ *       (With approximate local recovery it would not, so that dimensions filter no facts then.)
  * </ol>
  *
  * <p>If only a task that sends facts restarts, its new attempt is not named by the generation, and
  * has no filter.
  *
- * <p>Requests that wait are dropped without an answer when a generation ends. Askers that are still
- * alive repeat them when Flink's RPC times out.
+ * <p>A request that has to wait is answered with {@link FilterResponse#AGAIN} after {@value
+ * #WAIT_MS} ms, before Flink's RPC times out (10 s by default). So a task can tell a coordinator
+ * that waits for dimensions from one that it cannot reach. Requests that wait are dropped when a
+ * generation ends, and askers that are still alive repeat them.
  *
  * <p>Used by the JobMaster's main thread, and guarded by itself, since keys are merged in another.
  */
 final class FilterExchange {
 
+    private static final long WAIT_MS = 5_000;
+
     private final FilterPlan plan;
     private final Executor worker;
+    private final long waitMs;
 
     /** The current attempt of each subtask of the join that has started. */
     private final Map<Integer, ExecutionAttemptID> started = new HashMap<>();
@@ -71,8 +78,16 @@ final class FilterExchange {
      * @param worker merges keys
      */
     FilterExchange(FilterPlan plan, Executor worker) {
+        this(plan, worker, WAIT_MS);
+    }
+
+    /**
+     * @param waitMs time after which a request that has to wait is answered so
+     */
+    FilterExchange(FilterPlan plan, Executor worker, long waitMs) {
         this.plan = plan;
         this.worker = worker;
+        this.waitMs = waitMs;
     }
 
     /** Records that an attempt of a subtask of the join has started. */
@@ -123,7 +138,13 @@ final class FilterExchange {
      *
      * @param parallelism of the join
      */
-    synchronized CompletableFuture<FilterResponse> handle(FilterRequest request, int parallelism) {
+    CompletableFuture<FilterResponse> handle(FilterRequest request, int parallelism) {
+        return accept(request, parallelism)
+                .completeOnTimeout(FilterResponse.AGAIN, waitMs, TimeUnit.MILLISECONDS);
+    }
+
+    private synchronized CompletableFuture<FilterResponse> accept(
+            FilterRequest request, int parallelism) {
         if (request instanceof Announce announce) {
             return announce(announce, parallelism);
         } else if (request instanceof Offer offer) {

@@ -25,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.util.InstantiationUtil;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -83,7 +84,10 @@ final class FilterGeneration {
     /** Tasks that send facts to a process. */
     private final Map<String, Set<ExecutionAttemptID>> sendersTo = new HashMap<>();
 
+    /** Of which packers ask for filters. */
     private final Set<ExecutionAttemptID> senders = new HashSet<>();
+
+    private boolean isPackerKnown;
     private final Set<ExecutionAttemptID> askers = new HashSet<>();
     private final Map<String, Offer> offers = new LinkedHashMap<>();
 
@@ -230,40 +234,51 @@ final class FilterGeneration {
             }
             if (union.expected.isEmpty()) {
                 union.merged
-                        .thenApplyAsync(done -> union.keys.build(), worker)
+                        .thenApplyAsync(done -> union.keys.build().map(Built::of), worker)
                         .whenCompleteAsync(
                                 (filter, failure) -> built(put.dimension(), filter, failure),
                                 guarded);
+            } else {
+                // No process would send the rest, and tasks would wait for it.
+                union.merged.exceptionally(
+                        failure -> {
+                            guarded.execute(() -> built(put.dimension(), null, failure));
+                            return null;
+                        });
             }
         }
-        return union.merged.thenApply(done -> received);
+        return union.merged.handle((done, failure) -> received);
+    }
+
+    /** A filter and its serialized form, which is made outside of the exchange's lock. */
+    private record Built(KeyFilter filter, byte[] bytes) {
+
+        static Built of(KeyFilter filter) {
+            try {
+                return new Built(filter, InstantiationUtil.serializeObject(filter));
+            } catch (IOException e) {
+                throw new UncheckedIOException("Cannot serialize a filter: " + filter, e);
+            }
+        }
     }
 
     private void built(
-            int dimension, @Nullable Optional<KeyFilter> built, @Nullable Throwable failure) {
-        Optional<KeyFilter> filter = failure == null ? built : Optional.empty();
-        boolean isUsed =
-                filter.isPresent() && filterBytes + filter.get().lengthBytes() <= MAX_BYTES;
+            int dimension, @Nullable Optional<Built> built, @Nullable Throwable failure) {
+        Optional<Built> filter = failure == null ? built : Optional.empty();
+        long lengthBytes = filter.map(each -> each.filter().lengthBytes()).orElse(0L);
+        boolean isUsed = filter.isPresent() && filterBytes + lengthBytes <= MAX_BYTES;
         LOG.info(
                 "Filter of facts for other processes: dimension={}, filter={}, bytes of other dimensions={}, is used={}.",
                 dimension,
-                filter.orElse(null),
+                filter.map(Built::filter).orElse(null),
                 filterBytes,
                 isUsed,
                 failure);
         if (isUsed && unions.containsKey(dimension)) {
-            filterBytes += filter.get().lengthBytes();
-            filters.put(dimension, bytes(filter.get()));
+            filterBytes += lengthBytes;
+            filters.put(dimension, filter.get().bytes());
         }
         unions.remove(dimension);
-    }
-
-    private static byte[] bytes(KeyFilter filter) {
-        try {
-            return InstantiationUtil.serializeObject(filter);
-        } catch (IOException e) {
-            throw new UncheckedIOException("Cannot serialize a filter: " + filter, e);
-        }
     }
 
     // ------------------------------------------------------------------ tasks that send facts
@@ -273,6 +288,7 @@ final class FilterGeneration {
      * filters that subtasks of the join in its own process do not publish.
      */
     @Nullable FilterResponse answer(Ask ask) {
+        awaitPackers(ask.attempt().getJobVertexId());
         if (!senders.contains(ask.attempt())) {
             return FilterResponse.OVER;
         }
@@ -296,6 +312,17 @@ final class FilterGeneration {
             has |= filters.containsKey(dimension) ? 1L << dimension : 0;
         }
         return FilterResponse.ofDimensions(id, has);
+    }
+
+    /**
+     * Awaits no requests of tasks other than packers, which are those of one vertex. Where Flink
+     * does not chain {@code send} to the packer, it is a task of its own and needs no filters.
+     */
+    private void awaitPackers(JobVertexID packer) {
+        if (!isPackerKnown) {
+            isPackerKnown = true;
+            senders.removeIf(sender -> !sender.getJobVertexId().equals(packer));
+        }
     }
 
     /** Returns a piece of a filter, which is empty at its end. */

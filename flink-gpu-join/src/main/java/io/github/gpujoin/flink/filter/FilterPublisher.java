@@ -20,6 +20,7 @@ import java.util.function.IntPredicate;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,12 +35,15 @@ public final class FilterPublisher implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(FilterPublisher.class);
 
     private final FilterPlan plan;
+    private final ExecutionAttemptID attempt;
     private final String process;
     private final PublishedFilters published;
-    private final ProcessKeys processKeys;
     private final FilterClient client;
     private final CompletableFuture<FilterResponse> announced;
     private boolean isFinished;
+
+    /** Guarded by this. */
+    private boolean isClosed;
 
     /**
      * Announces the subtask.
@@ -53,10 +57,10 @@ public final class FilterPublisher implements AutoCloseable {
 
     FilterPublisher(FilterPlan plan, FilterTask task, List<ResultPartitionID> senders) {
         this.plan = plan;
+        this.attempt = task.attempt();
         this.process = task.process();
         this.published = new PublishedFilters(process, plan.join(), senders);
-        this.processKeys = ProcessKeys.of(process, plan);
-        this.client = new FilterClient(task.gateway(), plan.operator());
+        this.client = new FilterClient(task, plan.operator());
         this.announced =
                 plan.dimensions().isEmpty()
                         ? CompletableFuture.completedFuture(FilterResponse.OVER)
@@ -103,12 +107,25 @@ public final class FilterPublisher implements AutoCloseable {
     }
 
     private void contribute(FilterResponse response, Keys own) {
-        if (response.isOk()) {
-            Keys complete = processKeys.add(response, own, published);
-            if (complete != null) {
-                offer(response.generation(), complete);
-            }
+        ProcessKeys processKeys = response.isOk() ? processKeys(response.generation()) : null;
+        if (processKeys == null) {
+            return;
         }
+        Keys complete;
+        try {
+            complete = processKeys.add(attempt, response, own, published);
+        } catch (RuntimeException e) {
+            LOG.warn("Cannot merge the keys of dimensions, so that they do not filter facts.", e);
+            complete = Keys.NONE;
+        }
+        if (complete != null) {
+            offer(response.generation(), complete);
+        }
+    }
+
+    /** Returns null after {@link #close}, which drops the keys of the process. */
+    private synchronized @Nullable ProcessKeys processKeys(String generation) {
+        return isClosed ? null : ProcessKeys.of(process, generation, plan);
     }
 
     private void offer(String generation, Keys keys) {
@@ -131,12 +148,15 @@ public final class FilterPublisher implements AutoCloseable {
             KeyFilterBuilder of = whole == null ? keys.parts().get(dimension) : whole;
             sent =
                     sent.thenCompose(
-                            done ->
-                                    send(
-                                            generation,
-                                            dimension,
-                                            0,
-                                            of.pieces(FilterGeneration.PIECE_BYTES).iterator()));
+                                    done ->
+                                            send(
+                                                    generation,
+                                                    dimension,
+                                                    0,
+                                                    of.pieces(FilterGeneration.PIECE_BYTES)
+                                                            .iterator()))
+                            .exceptionallyCompose(
+                                    failure -> giveUp(generation, dimension, failure));
         }
         return sent;
     }
@@ -150,7 +170,7 @@ public final class FilterPublisher implements AutoCloseable {
                 .thenCompose(
                         answer -> {
                             if (!answer.isOk()) {
-                                return giveUp(generation, dimension);
+                                return giveUp(generation, dimension, null);
                             }
                             return isLast
                                     ? CompletableFuture.completedFuture(null)
@@ -158,7 +178,10 @@ public final class FilterPublisher implements AutoCloseable {
                         });
     }
 
-    private CompletableFuture<Void> giveUp(String generation, int dimension) {
+    /** Tells the coordinator that keys are missing, so that nobody waits for them. */
+    private CompletableFuture<Void> giveUp(
+            String generation, int dimension, @Nullable Throwable failure) {
+        LOG.info("Keys are not sent to the coordinator: dimension={}", dimension, failure);
         return client.send(new Put(generation, process, dimension, 0, true, null))
                 .thenApply(answer -> null);
     }
@@ -171,9 +194,14 @@ public final class FilterPublisher implements AutoCloseable {
     @Override
     public void close() {
         published.close();
-        if (!isFinished) {
+        if (isFinished) {
+            client.closeOnSilence();
+        } else {
             client.close();
-            processKeys.drop();
+            synchronized (this) {
+                isClosed = true;
+            }
+            announced.thenAccept(response -> ProcessKeys.drop(process, response.generation()));
         }
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.filter;
 
+import io.github.gpujoin.core.filter.KeyFilter;
 import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.filter.RowPruner.ColumnTest;
 import io.github.gpujoin.flink.api.source.ColumnCondition;
@@ -10,6 +11,8 @@ import io.github.gpujoin.flink.filter.PublishedFilters.Published;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.apache.flink.metrics.MetricGroup;
@@ -18,6 +21,8 @@ import org.apache.flink.runtime.io.network.api.writer.ResultPartitionWriter;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Awaits the filters of a join in a task that sends it facts: by reference from subtasks of the
@@ -26,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * <p>For the task's thread, except where noted. Answers of the coordinator arrive in other threads.
  */
 public final class FilterSubscription implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(FilterSubscription.class);
 
     /** Facts between two looks for filters, each of which costs a few hash look-ups. */
     private static final int LOOK_ROWS = 16;
@@ -68,45 +75,49 @@ public final class FilterSubscription implements AutoCloseable {
         if (plan.dimensions().isEmpty()) {
             settled = List.of();
         } else {
-            client.send(new Ask(task.attempt(), task.process())).thenAccept(this::fetch);
+            client.send(new Ask(task.attempt(), task.process()))
+                    .thenCompose(this::fetch)
+                    .exceptionally(FilterSubscription::none)
+                    .thenAccept(filters -> fetched = filters);
         }
     }
 
     private FilterClient newClient() {
-        return new FilterClient(task.gateway(), plan.operator());
+        return new FilterClient(task, plan.operator());
     }
 
     /** Fetches the filters that the coordinator lists. */
-    private void fetch(FilterResponse listed) {
+    private CompletableFuture<List<DimensionFilter>> fetch(FilterResponse listed) {
+        CompletableFuture<List<DimensionFilter>> all = CompletableFuture.completedFuture(List.of());
         synchronized (fetches) {
             if (isClosed) {
-                return;
+                return all;
             }
-            for (int dimension : FilterRequest.dimensions(listed.dimensions())) {
-                fetches.add(
+            for (int number : FilterRequest.dimensions(listed.dimensions())) {
+                FilteringDimension dimension = dimension(number);
+                FetchedFilters of =
                         FetchedFilters.of(
-                                task.process(), listed.generation(), dimension, this::newClient));
+                                task.process(), listed.generation(), number, this::newClient);
+                fetches.add(of);
+                all = all.thenCombine(of.filter(), (some, keys) -> with(some, dimension, keys));
             }
         }
-        fetchNext(FilterRequest.dimensions(listed.dimensions()), 0, List.of());
+        return all;
     }
 
-    private void fetchNext(List<Integer> dimensions, int index, List<DimensionFilter> filters) {
-        if (index == dimensions.size()) {
-            fetched = filters;
-            return;
-        }
-        fetches.get(index)
-                .filter()
-                .whenComplete(
-                        (keys, failure) -> {
-                            List<DimensionFilter> more = new ArrayList<>(filters);
-                            if (failure == null && keys.isPresent()) {
-                                FilteringDimension of = dimension(dimensions.get(index));
-                                more.add(new DimensionFilter(of, keys.get()));
-                            }
-                            fetchNext(dimensions, index + 1, List.copyOf(more));
-                        });
+    private static List<DimensionFilter> with(
+            List<DimensionFilter> filters, FilteringDimension dimension, Optional<KeyFilter> keys) {
+        List<DimensionFilter> more = new ArrayList<>(filters);
+        keys.ifPresent(filter -> more.add(new DimensionFilter(dimension, filter)));
+        return List.copyOf(more);
+    }
+
+    /** Sources should not wait for what has failed. */
+    private static List<DimensionFilter> none(Throwable failure) {
+        LOG.warn(
+                "Cannot fetch filters of other TaskManagers, so that they filter no facts.",
+                failure);
+        return List.of();
     }
 
     private FilteringDimension dimension(int number) {
@@ -165,14 +176,17 @@ public final class FilterSubscription implements AutoCloseable {
     }
 
     /**
-     * Whether filters may still arrive: a task runs at the same time as the join, which publishes
-     * filters or none once its dimensions are complete. For any thread.
+     * Whether a source should wait for filters: a task runs at the same time as the join, which
+     * publishes filters or none once its dimensions are complete. It waits as long as the
+     * coordinator answers that they are not, however long the load takes, but at most {@value
+     * FilterClient#SILENCE_MS} ms for an answer: a late filter costs speed only, and is used when
+     * it arrives. For any thread.
      */
     boolean areExpected() {
         if (settled == null) {
             known();
         }
-        return settled == null;
+        return settled == null && !client.isSilent();
     }
 
     /** Conditions of the user, and those of dimensions once they are known. Thread-safe. */
@@ -235,7 +249,8 @@ public final class FilterSubscription implements AutoCloseable {
                                     .toList(),
                             maxKeptShare);
         }
-        applied = settled == null ? filters : settled;
+        // Not settled: it may be a longer list by now, which the pruner does not test.
+        applied = filters;
     }
 
     @Override

@@ -5,15 +5,19 @@ package io.github.gpujoin.flink.filter;
 import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The keys of all subtasks of a join in one process. They are merged here, so that the process
- * sends them once. Thread-safe.
+ * sends them once. Each {@link FilterGeneration} has its own, since subtasks of an earlier attempt
+ * may end after those of the next one have started. Thread-safe.
  */
 final class ProcessKeys {
 
@@ -25,6 +29,8 @@ final class ProcessKeys {
      */
     record Keys(Map<Integer, KeyFilterBuilder> whole, Map<Integer, KeyFilterBuilder> parts) {
 
+        static final Keys NONE = new Keys(Map.of(), Map.of());
+
         static Map<Integer, Long> bytes(Map<Integer, KeyFilterBuilder> keys) {
             Map<Integer, Long> bytes = new HashMap<>();
             keys.forEach((dimension, builder) -> bytes.put(dimension, builder.lengthBytes()));
@@ -32,7 +38,7 @@ final class ProcessKeys {
         }
     }
 
-    private record Id(String process, String join) {}
+    private record Id(String process, String generation) {}
 
     /** Until the last subtask has added its keys, or a subtask fails. */
     private static final Map<Id, ProcessKeys> ALL = new ConcurrentHashMap<>();
@@ -40,10 +46,7 @@ final class ProcessKeys {
     private final Id id;
     private final FilterPlan plan;
 
-    /** Of {@link #keys}. */
-    private String generation = "";
-
-    private int contributors;
+    private final Set<ExecutionAttemptID> contributors = new HashSet<>();
     private final List<PublishedFilters> outputs = new ArrayList<>();
     private @Nullable Keys keys;
 
@@ -52,41 +55,46 @@ final class ProcessKeys {
         this.plan = plan;
     }
 
-    /** Returns the keys of a process, to which a subtask will add its own. */
-    static ProcessKeys of(String process, FilterPlan plan) {
-        return ALL.computeIfAbsent(new Id(process, plan.join()), id -> new ProcessKeys(id, plan));
+    /** Returns the keys of a process, to which a subtask adds its own. */
+    static ProcessKeys of(String process, String generation, FilterPlan plan) {
+        return ALL.computeIfAbsent(new Id(process, generation), id -> new ProcessKeys(id, plan));
     }
 
-    /** Drops the keys: if a subtask fails, all of the join are restarted. */
-    void drop() {
-        ALL.remove(id, this);
+    /** Drops the keys of a process: if a subtask fails, all of the generation are restarted. */
+    static void drop(String process, String generation) {
+        ALL.remove(new Id(process, generation));
+    }
+
+    /** Returns the number of generations in a process that lack keys of a subtask. For tests. */
+    static long incomplete(String process) {
+        return ALL.keySet().stream().filter(id -> id.process().equals(process)).count();
     }
 
     /**
-     * Adds the keys of a subtask.
+     * Adds the keys of a subtask, once.
      *
-     * @param announced with the generation of the subtask
+     * @param announced with the number of subtasks
      * @param output to which the union of partitioned dimensions is published, if all subtasks are
      *     in this process
      * @return the keys of the process with those of its last subtask, otherwise null
      */
-    synchronized @Nullable Keys add(FilterResponse announced, Keys added, PublishedFilters output) {
-        if (!announced.generation().equals(generation)) {
-            generation = announced.generation();
-            contributors = 0;
-            keys = null;
-            outputs.clear();
-        }
-        contributors++;
-        outputs.add(output);
-        keys = keys == null ? copy(added) : merged(keys, added);
-        if (contributors < announced.processSubtasks()) {
+    synchronized @Nullable Keys add(
+            ExecutionAttemptID subtask,
+            FilterResponse announced,
+            Keys added,
+            PublishedFilters output) {
+        if (!contributors.add(subtask)) {
             return null;
         }
-        drop();
+        outputs.add(output);
+        keys = keys == null ? copy(added) : merged(keys, added);
+        if (contributors.size() < announced.processSubtasks()) {
+            return null;
+        }
+        ALL.remove(id, this);
         Keys complete = keys;
         keys = null;
-        if (contributors == announced.subtasks() && !complete.parts().isEmpty()) {
+        if (contributors.size() == announced.subtasks() && !complete.parts().isEmpty()) {
             List<DimensionFilter> union = DimensionFilter.of(plan, complete.parts());
             outputs.forEach(each -> each.publish(union, true));
         }

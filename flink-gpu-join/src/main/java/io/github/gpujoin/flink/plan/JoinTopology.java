@@ -407,9 +407,14 @@ final class JoinTopology {
         return filters(uid.text() + "/" + UUID.randomUUID(), dimensions, List.of());
     }
 
-    /** Whether dimensions filter the facts where they can. */
+    /**
+     * Whether dimensions filter the facts where they can. With Flink's approximate local recovery,
+     * a subtask of the join may restart and read other dimensions while the tasks that send it
+     * facts keep the filters of its earlier attempt.
+     */
     boolean filtersAreOn() {
-        return env.getConfiguration().get(GpuJoinOptions.FACT_FILTERS);
+        return env.getConfiguration().get(GpuJoinOptions.FACT_FILTERS)
+                && !env.getCheckpointConfig().isApproximateLocalRecoveryEnabled();
     }
 
     private FilterPlan filters(

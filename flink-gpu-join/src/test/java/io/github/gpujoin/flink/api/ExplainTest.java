@@ -25,6 +25,7 @@ import org.apache.flink.types.Row;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Explanations of joins that do not run. */
 class ExplainTest {
@@ -117,10 +118,13 @@ class ExplainTest {
                 .contains("sales, " + filters, "pack facts, " + filters);
     }
 
-    @Test
-    void shouldSayThatFiltersAreOff() {
-        config.set(GpuJoinOptions.FACT_FILTERS, false);
-        StarJoin<Row> star = star(env());
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldSayThatFiltersAreOff(boolean isApproximate) {
+        config.set(GpuJoinOptions.FACT_FILTERS, isApproximate);
+        StreamExecutionEnvironment env = env();
+        env.getCheckpointConfig().enableApproximateLocalRecovery(isApproximate);
+        StarJoin<Row> star = star(env);
         dimension(star, "day");
         assertThat(star.explain().toString())
                 .contains("filters of facts: day (FILTERS_OFF)\n")

@@ -70,6 +70,12 @@ class FilterExchangeTest {
         return exchange.handle(request, SUBTASKS);
     }
 
+    /** Returns an answer that needed no wait. */
+    private static FilterResponse answered(CompletableFuture<FilterResponse> answer) {
+        assertThat(answer).isCompletedWithValueMatching(FilterResponse::isOk);
+        return answer.join();
+    }
+
     private CompletableFuture<FilterResponse> announce(
             int subtask, int attempt, String process, ExecutionAttemptID... senders) {
         return send(new Announce(id(join, subtask, attempt), process, Set.of(senders)));
@@ -137,23 +143,23 @@ class FilterExchangeTest {
         CompletableFuture<FilterResponse> first = offer(generation, "a");
         assertThat(first).isNotDone();
         CompletableFuture<FilterResponse> second = offer(generation, "b");
-        assertThat(first.join().dimensions()).isEqualTo(bits(WHOLE, PARTS));
-        assertThat(second.join().dimensions()).isEqualTo(bits(PARTS));
+        assertThat(answered(first).dimensions()).isEqualTo(bits(WHOLE, PARTS));
+        assertThat(answered(second).dimensions()).isEqualTo(bits(PARTS));
 
         put(generation, "a", WHOLE, keys(MAX_BYTES, LongStream.range(0, 50_000)));
         put(generation, "a", PARTS, keys(MAX_BYTES, LongStream.of(5)));
         assertThat(asked).isNotDone();
         put(generation, "b", PARTS, keys(MAX_BYTES, LongStream.of(6, 900)));
 
-        assertThat(asked.join().dimensions()).isEqualTo(bits(WHOLE, PARTS));
+        assertThat(answered(asked).dimensions()).isEqualTo(bits(WHOLE, PARTS));
         KeyFilter whole = fetch(generation, WHOLE);
         assertThat(LongStream.range(0, 50_000)).allMatch(whole::mayAccept);
         assertThat(whole.mayAccept(50_000)).isFalse();
         KeyFilter union = fetch(generation, PARTS);
         assertThat(LongStream.range(0, 1_000).filter(union::mayAccept))
                 .containsExactly(5L, 6L, 900L);
-        assertThat(offer(generation, "a").join().dimensions()).isZero();
-        assertThat(offer(generation, "b").join().dimensions()).isZero();
+        assertThat(answered(offer(generation, "a")).dimensions()).isZero();
+        assertThat(answered(offer(generation, "b")).dimensions()).isZero();
     }
 
     @Test
@@ -163,10 +169,10 @@ class FilterExchangeTest {
         CompletableFuture<FilterResponse> offered =
                 send(new Offer(generation, "b", Map.of(WHOLE, 512L), Map.of()));
         CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "a");
-        assertThat(asked.join().dimensions()).isZero();
+        assertThat(answered(asked).dimensions()).isZero();
         ask(packer(1, 0), "b");
 
-        assertThat(offered.join().dimensions()).isZero();
+        assertThat(answered(offered).dimensions()).isZero();
     }
 
     @Test
@@ -178,8 +184,8 @@ class FilterExchangeTest {
 
         ask(packer(0, 0), "a");
 
-        assertThat(first.join().dimensions()).isEqualTo(bits(PARTS));
-        assertThat(second.join().dimensions()).isEqualTo(bits(PARTS));
+        assertThat(answered(first).dimensions()).isEqualTo(bits(PARTS));
+        assertThat(answered(second).dimensions()).isEqualTo(bits(PARTS));
     }
 
     @Test
@@ -195,7 +201,7 @@ class FilterExchangeTest {
 
         ask(packer(1, 0), "c");
 
-        assertThat(again.join().dimensions()).isEqualTo(bits(WHOLE));
+        assertThat(answered(again).dimensions()).isEqualTo(bits(WHOLE));
     }
 
     @Test
@@ -206,12 +212,12 @@ class FilterExchangeTest {
         CompletableFuture<FilterResponse> other = offer(generation, "b");
         assertThat(asked).isNotDone();
         ask(packer(1, 0), "c");
-        assertThat(other.join().dimensions()).as("parts of one process only").isZero();
+        assertThat(answered(other).dimensions()).as("parts of one process only").isZero();
 
         send(new Put(generation, "a", WHOLE, 0, true, null));
 
         assertThat(asked.join().status()).isEqualTo(Status.OK);
-        assertThat(asked.join().dimensions()).isZero();
+        assertThat(answered(asked).dimensions()).isZero();
     }
 
     @Test
@@ -233,8 +239,8 @@ class FilterExchangeTest {
         CompletableFuture<FilterResponse> second =
                 small.handle(new Offer(generation, "b", whole, parts), SUBTASKS);
 
-        assertThat(first.join().dimensions()).isEqualTo(bits(WHOLE));
-        assertThat(second.join().dimensions()).isZero();
+        assertThat(answered(first).dimensions()).isEqualTo(bits(WHOLE));
+        assertThat(answered(second).dimensions()).isZero();
     }
 
     @Test
@@ -253,6 +259,73 @@ class FilterExchangeTest {
         assertThat(second.subtasks()).isEqualTo(SUBTASKS);
         assertThat(first.join()).isEqualTo(second);
         assertThat(asked).isNotDone();
+    }
+
+    /** So that a task can tell it from a coordinator that it cannot reach. */
+    @Test
+    void shouldAnswerARequestThatWaitsBeforeFlinksRpcTimesOut() {
+        FilterExchange prompt = new FilterExchange(plan(MAX_BYTES), Runnable::run, 1);
+        prompt.started(0, id(join, 0, 0));
+        Announce first = new Announce(id(join, 0, 0), "a", Set.of(packer(0, 0)));
+        Ask ask = new Ask(packer(0, 0), "c");
+
+        assertThat(prompt.handle(first, SUBTASKS).join().status()).isEqualTo(Status.AGAIN);
+        assertThat(prompt.handle(ask, SUBTASKS).join().status()).isEqualTo(Status.AGAIN);
+    }
+
+    @Test
+    void shouldHaveNoFilterIfKeysCannotBeMerged() {
+        String generation = generation(0);
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        offer(generation, "a");
+        offer(generation, "b");
+        KeyFilterBuilder other = keys(MAX_BYTES / 2, new Random(5).longs(200_000));
+        KeyPiece piece = other.pieces(512).findFirst().orElseThrow();
+        assertThat(asked).isNotDone();
+
+        for (int dimension : List.of(WHOLE, PARTS)) {
+            assertThat(send(new Put(generation, "a", dimension, 0, false, piece)).join().isOk())
+                    .isTrue();
+        }
+
+        assertThat(answered(asked).dimensions()).isZero();
+    }
+
+    /** Tasks of their own, because the job does not chain them to the packers. */
+    @Test
+    void shouldNotAwaitTasksThatSendFactsAndAreNoPackers() {
+        JobVertexID send = new JobVertexID();
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            exchange.started(subtask, id(join, subtask, 0));
+        }
+        announce(0, 0, "a", id(send, 0, 0), id(send, 1, 0));
+        String generation = announce(1, 0, "b").join().generation();
+        CompletableFuture<FilterResponse> first = offer(generation, "a");
+        CompletableFuture<FilterResponse> second = offer(generation, "b");
+        assertThat(first).isNotDone();
+
+        assertThat(ask(packer(1, 0), "a").join().status()).isEqualTo(Status.OVER);
+
+        assertThat(answered(first).dimensions()).isZero();
+        assertThat(answered(second).dimensions()).isZero();
+    }
+
+    /** As with a dimension that is measured: packers send to the join and to send tasks. */
+    @Test
+    void shouldAwaitOnlyThePackersAmongAllTasksThatSendFacts() {
+        JobVertexID send = new JobVertexID();
+        for (int subtask = 0; subtask < SUBTASKS; subtask++) {
+            exchange.started(subtask, id(join, subtask, 0));
+        }
+        announce(0, 0, "a", packer(0, 0), id(send, 0, 0));
+        String generation = announce(1, 0, "a", packer(1, 0), id(send, 0, 0)).join().generation();
+        CompletableFuture<FilterResponse> offered = offer(generation, "a");
+        ask(packer(0, 0), "a");
+        assertThat(offered).isNotDone();
+
+        ask(packer(1, 0), "a");
+
+        assertThat(answered(offered).dimensions()).isZero();
     }
 
     @Test

@@ -66,8 +66,8 @@ public enum ReasonCode {
     // ------------------------------------------- filters of facts
     /** Once complete, the dimension's keys filter the facts before they are sent. */
     FILTERS("once complete, the dimension's keys filter the facts before they are sent"),
-    /** The option gpu-join.fact-filters is off. */
-    FILTERS_OFF("gpu-join.fact-filters is off"),
+    /** The option gpu-join.fact-filters is off, or approximate local recovery is on. */
+    FILTERS_OFF("gpu-join.fact-filters is off, or approximate local recovery is on"),
     /** Facts without a match have results. */
     KEEPS_FACTS("facts without a match have results"),
     /** The dimension changes while facts are joined. */
