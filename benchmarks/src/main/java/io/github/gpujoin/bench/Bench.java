@@ -14,6 +14,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bin/bench",
         description = "Measures the join against its peers.",
+        footer = {"", "bin/bench COMMAND --help lists the options of a command."},
         mixinStandardHelpOptions = true,
         subcommands = {
             JoinCommand.class,

@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "kafka",
         description = {
-            "Compares jobs that read Avro values of ten fields from a broker in this process:",
-            "as chunks, with Flink's Avro formats, and with these and a packer.",
+            "Compares jobs that read Avro values of ten fields from a broker in this process.",
+            "They read them as chunks, with Flink's Avro formats, and with these and a packer.",
             "rows_per_cpu_second is of the task's and the consumer's thread together: one core."
                     + " The garbage collector's threads are not counted. kafka-decode is of values in"
                     + " memory, without Kafka and without a job."

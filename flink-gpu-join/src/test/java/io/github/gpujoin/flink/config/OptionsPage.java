@@ -21,10 +21,10 @@ final class OptionsPage {
 
             Set them in Flink's `config.yaml`, as `-D key=value` of `flink run`, or in the job with
             `StreamExecutionEnvironment.configure`. A memory size has a unit (`64 kb`, `1 mb`; a bare number is
-            bytes), and so has a duration (`100 ms`, `2 s`; a bare number is milliseconds). They are read when the
-            job is made; a value out of its bounds fails it there and then.
+            bytes), and so has a duration (`100 ms`, `2 s`; a bare number is milliseconds). A join
+            reads them when the job builds it, and rejects a value out of bounds with an exception.
 
-            This page is made of the options in `GpuJoinOptions`:
+            `OptionsPageTest` writes this page from the options in `GpuJoinOptions`:
             `mvn -pl flink-gpu-join -am test -Dtest=OptionsPageTest -Dsurefire.failIfNoSpecifiedTests=false -Dgpu-join.update-docs=true`
 
             | option | type | default | bounds | what it does |

@@ -81,11 +81,11 @@ public final class GpuJoinOptions {
                     .enumType(BadRecords.class)
                     .defaultValue(BadRecords.FAIL)
                     .withDescription(
-                            "What becomes of a record whose filter or key throws, or whose fields do"
-                                    + " not hold what their types say: fail, the job fails and says"
-                                    + " why, or skip, it is left out and counted by the metric"
-                                    + " badRecords. A join that is given a sink for bad records"
-                                    + " sends them there instead, with the reason.");
+                            "What happens to a record whose filter or key function throws an"
+                                    + " exception, or whose fields contradict their types: fail, the"
+                                    + " job fails with the reason, or skip, the record is dropped and"
+                                    + " counted by the metric badRecords. A join with a sink for bad"
+                                    + " records sends them there instead, with the reason.");
 
     /** The option {@code gpu-join.allow-changed-functions}. */
     public static final ConfigOption<Boolean> ALLOW_CHANGED_FUNCTIONS =
