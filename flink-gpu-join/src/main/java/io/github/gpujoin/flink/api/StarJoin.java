@@ -134,8 +134,9 @@ public final class StarJoin<F> {
     /**
      * Keeps only facts whose column satisfies the predicate, and all predicates of earlier calls.
      *
-     * <p>The engine evaluates predicates column by column, after facts were packed and sent, and
-     * creates no object for a row. Use a {@link #where(FilterFunction) FilterFunction} if few facts
+     * <p>A source of {@link #ofSource} may evaluate predicates while it reads. For other facts, the
+     * engine evaluates them column by column, after facts were packed and sent, and creates no
+     * object for a row; use a {@link #where(FilterFunction) FilterFunction} there if few facts
      * pass.
      *
      * @param predicate condition on a column of the facts

@@ -2,16 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.api;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.File;
-import java.net.URL;
-import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.junit.jupiter.api.Test;
@@ -29,49 +28,44 @@ class ClassPathTest {
         public String city;
     }
 
-    /** Builds a job of records. */
-    public static final class RecordJob implements Callable<String> {
+    /** A job of records, which prints its results. */
+    public static final class RecordJob {
 
-        @Override
-        public String call() {
+        private RecordJob() {}
+
+        public static void main(String[] args) throws Exception {
             StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
             DataStream<Sale> sales = env.fromData(new Sale());
             DataStream<Shop> shops = env.fromData(new Shop());
+            List<Object> results = new ArrayList<>();
             StarJoin.of(sales)
                     .select("id")
                     .dimension(shops, d -> d.on("shop", "id").select("city"))
                     .toRows()
-                    .print();
-            return env.getStreamGraph().getStreamNodes().toString();
+                    .executeAndCollect()
+                    .forEachRemaining(results::add);
+            System.out.println(results);
         }
     }
 
-    private static ClassLoader without(String jars) throws Exception {
-        List<URL> urls = new ArrayList<>();
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            Path path = Path.of(entry);
-            if (!path.getFileName().toString().startsWith(jars)) {
-                urls.add(path.toUri().toURL());
-            }
-        }
-        return new URLClassLoader(urls.toArray(URL[]::new), ClassLoader.getPlatformClassLoader());
+    private static String classPathWithout(String jars) {
+        return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+                .filter(entry -> !Path.of(entry).getFileName().toString().startsWith(jars))
+                .collect(Collectors.joining(File.pathSeparator));
     }
 
     @Test
     void shouldJoinRecordsWithoutFlinksTables() throws Exception {
-        ClassLoader loader = without("flink-table");
-        assertThatThrownBy(() -> loader.loadClass("org.apache.flink.table.types.DataType"))
-                .isInstanceOf(ClassNotFoundException.class);
-        ClassLoader before = Thread.currentThread().getContextClassLoader();
-        Thread.currentThread().setContextClassLoader(loader);
-        try {
-            Object job =
-                    loader.loadClass(RecordJob.class.getName())
-                            .getDeclaredConstructor()
-                            .newInstance();
-            assertThat(((Callable<?>) job).call().toString()).contains("star-join");
-        } finally {
-            Thread.currentThread().setContextClassLoader(before);
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        for (String opened : List.of("java.lang", "java.util", "java.nio", "java.time")) {
+            command.add("--add-opens=java.base/" + opened + "=ALL-UNNAMED");
         }
+        command.addAll(List.of("-Xmx512m", "-cp", classPathWithout("flink-table")));
+        command.add(RecordJob.class.getName());
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes(), UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).contains("[+I[0, null]]");
     }
 }
