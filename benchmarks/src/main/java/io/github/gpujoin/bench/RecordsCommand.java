@@ -31,7 +31,8 @@ import picocli.CommandLine.Spec;
                     + " two texts, and of 20 columns that are all in the results.",
             "cpu_ns is the processor time of the process for each fact, with Flink and the garbage"
                     + " collector, without the compiler; own_cpu_ns is without that of a job of the"
-                    + " same source, which Flink passes on without copies. gain is the ratio of own_cpu_ns to Flink's. The job \"map\" makes"
+                    + " same source, which Flink passes on without copies. gain is the ratio of"
+                    + " own_cpu_ns to Flink's. The job \"map\" makes"
                     + " results without a join: its own_cpu_ns is what results cost every contender."
                     + " Figures are medians of the rounds, in which contenders run one after another."
         },

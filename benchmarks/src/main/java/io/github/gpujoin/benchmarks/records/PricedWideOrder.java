@@ -3,28 +3,8 @@
 package io.github.gpujoin.benchmarks.records;
 
 /** A wide fact with all of its columns, and two columns of its customer. */
-public final class PricedWideOrder {
+public final class PricedWideOrder extends WideOrder {
 
-    public long id;
-    public long customer;
-    public double amount;
-    public long shop;
-    public long clerk;
-    public long product;
-    public long invoice;
-    public int quantity;
-    public int line;
-    public int currency;
-    public double tax;
-    public double shipping;
-    public double weight;
-    public double rebate;
-    public boolean express;
-    public String comment;
-    public String street;
-    public String city;
-    public String status;
-    public String priority;
     public String segment;
     public double discount;
 }

@@ -37,19 +37,28 @@ public final class RecordJobs {
     private final boolean reusesObjects;
     private final int buyers;
     private final boolean filtersFacts;
+    private final long matches;
 
     /**
      * @param customers rows of the dimension
      * @param buyers whom the facts name, at least {@code customers}, who are the first of them
      */
     public RecordJobs(int customers, int buyers, long facts, int threads, boolean reusesObjects) {
-        this(customers, buyers, facts, threads, reusesObjects, true);
+        this(
+                customers,
+                buyers,
+                facts,
+                RecordData.matches(facts, customers, buyers),
+                threads,
+                reusesObjects,
+                true);
     }
 
     private RecordJobs(
             int customers,
             int buyers,
             long facts,
+            long matches,
             int threads,
             boolean reusesObjects,
             boolean filtersFacts) {
@@ -59,17 +68,18 @@ public final class RecordJobs {
         this.threads = threads;
         this.reusesObjects = reusesObjects;
         this.filtersFacts = filtersFacts;
+        this.matches = matches;
         this.sources = new RecordSources(customers, buyers, facts);
     }
 
     /** The same jobs, in which the keys of dimensions do not filter facts. */
     public RecordJobs unfiltered() {
-        return new RecordJobs(customers, buyers, facts, threads, reusesObjects, false);
+        return new RecordJobs(customers, buyers, facts, matches, threads, reusesObjects, false);
     }
 
     /** Returns how many facts have a match. */
     public long matches() {
-        return RecordData.matches(facts, customers, buyers);
+        return matches;
     }
 
     /**
@@ -231,7 +241,7 @@ public final class RecordJobs {
     }
 
     private Cost runJoin(Job job) throws Exception {
-        return run(matches(), customers, reusesObjects, job);
+        return run(matches, customers, reusesObjects, job);
     }
 
     private Cost run(long results, int buildRows, boolean reuses, Job job) throws Exception {
