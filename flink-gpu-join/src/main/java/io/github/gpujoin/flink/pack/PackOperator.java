@@ -28,10 +28,16 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private static final int MAX_GROUPS_AT_ONCE = 8;
 
     /**
-     * Facts of more bytes are tested before they are written. Writing a narrow one costs less than
-     * a test that waits for memory, which the tests of staged facts do together.
+     * Facts of more bytes are tested before they are written. Narrow ones are staged, and tested
+     * together.
      */
     private static final int MAX_TESTED_ROW_BYTES = 64;
+
+    /**
+     * A core's second cache holds filters up to this size. A test of a larger one costs more than
+     * the join of a narrow fact.
+     */
+    private static final int MAX_CACHED_FILTER_BYTES = 1 << 20;
 
     /** Rows that are not staged between two looks for filters. */
     private static final int UNSTAGED_ROWS = 64;
@@ -136,7 +142,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         if (rowCount == 0) {
             return;
         }
-        RowPruner pruner = testsStaged ? filters.pruner(rowCount, MAX_KEPT_SHARE) : null;
+        RowPruner pruner = testsStaged ? pruner(rowCount) : null;
         rowsPruned.inc(staged.divide(pruner));
         isStaging = dividesStaged || pruner != null;
         rowsToDecision = UNSTAGED_ROWS;
@@ -170,17 +176,22 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         }
         if (testsStaged) {
             if (!isStaging && --rowsToDecision < 0) {
-                isStaging = filters.pruner(UNSTAGED_ROWS, MAX_KEPT_SHARE) != null;
+                isStaging = pruner(UNSTAGED_ROWS) != null;
                 rowsToDecision = UNSTAGED_ROWS;
             }
         } else {
-            RowPruner pruner = filters.pruner(1, MAX_KEPT_SHARE);
+            RowPruner pruner = pruner(1);
             if (pruner != null && isPruned(record, pruner)) {
                 rowsPruned.inc();
                 return;
             }
         }
         add(record, timestamp);
+    }
+
+    private @Nullable RowPruner pruner(int rowCount) {
+        long maxBytes = testsStaged ? MAX_CACHED_FILTER_BYTES : Long.MAX_VALUE;
+        return filters.pruner(rowCount, MAX_KEPT_SHARE, maxBytes);
     }
 
     private boolean isPruned(T record, RowPruner pruner) {

@@ -438,12 +438,12 @@ class FilterTransferTest {
                     publish(join.get(1), 11);
                     assertThat(packer.known()).hasSize(2);
                 });
-        packer.pruner(1, 1);
+        packer.pruner(1, 1, Long.MAX_VALUE);
         assertThat(duringALook).isEmpty();
 
         RowPruner pruner = null;
         for (int row = 0; row < 100; row++) {
-            pruner = packer.pruner(1, 1);
+            pruner = packer.pruner(1, 1, Long.MAX_VALUE);
         }
 
         Set<Integer> tested = new HashSet<>();
