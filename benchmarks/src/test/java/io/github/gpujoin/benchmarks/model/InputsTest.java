@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.benchmarks.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.github.gpujoin.benchmarks.join.Summary;
+import io.github.gpujoin.benchmarks.model.Input.Origin;
+import io.github.gpujoin.benchmarks.model.Input.ResultFigure;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class InputsTest {
+
+    private static final Path DOCS = Path.of("..", "docs");
+    private static final Path RESULTS = Path.of("results");
+    private static final Pattern LINK = Pattern.compile("]\\(([^)#]+)(#[^)]*)?\\)");
+
+    static Stream<Input> inputsOfResults() {
+        return Inputs.all().stream().filter(input -> input.figure() != null);
+    }
+
+    @ParameterizedTest
+    @MethodSource("inputsOfResults")
+    void shouldBeWhatTheCommittedResultsSay(Input input) throws Exception {
+        double median = median(Objects.requireNonNull(input.figure()));
+        assertThat(input.value()).isCloseTo(median, within(median * 5e-4));
+    }
+
+    private static double median(ResultFigure figure) throws Exception {
+        JsonNode document = new ObjectMapper().readTree(RESULTS.resolve(figure.file()).toFile());
+        for (JsonNode candidate : document.at("/figures")) {
+            if (matches(candidate, figure)) {
+                List<Double> rounds = new ArrayList<>();
+                candidate.at("/rounds").forEach(round -> rounds.add(round.asDouble()));
+                return Summary.of(rounds).median();
+            }
+        }
+        throw new AssertionError("No such figure: " + figure);
+    }
+
+    private static boolean matches(JsonNode candidate, ResultFigure figure) {
+        String[] parameters = figure.parameters();
+        boolean matches = candidate.at("/name").asText().equals(figure.name());
+        for (int i = 0; i < parameters.length; i += 2) {
+            matches &=
+                    candidate.at("/parameters/" + parameters[i]).asText().equals(parameters[i + 1]);
+        }
+        return matches;
+    }
+
+    @Test
+    void shouldNameEachInputOnceWithASource() {
+        assertThat(Inputs.all()).extracting(Input::name).doesNotHaveDuplicates();
+        assertThat(Inputs.all()).allSatisfy(input -> assertThat(input.source()).isNotBlank());
+        assertThat(Inputs.all()).allSatisfy(input -> assertThat(input.value()).isPositive());
+    }
+
+    @Test
+    void shouldListEveryInputOnThePage() throws Exception {
+        List<Object> declared = new ArrayList<>();
+        for (var field : Inputs.class.getDeclaredFields()) {
+            if (field.getType() == Input.class) {
+                declared.add(field.get(null));
+            }
+        }
+        assertThat(Inputs.all()).containsExactlyInAnyOrderElementsOf(castInputs(declared));
+    }
+
+    private static List<Input> castInputs(List<Object> declared) {
+        return declared.stream().map(Input.class::cast).toList();
+    }
+
+    @Test
+    void shouldLinkOnlyToFilesThatExist() {
+        for (Input input : Inputs.all()) {
+            Matcher link = LINK.matcher(input.source());
+            while (link.find()) {
+                assertThat(Files.exists(DOCS.resolve(link.group(1)))).as(input.source()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void shouldScaleOnlyRatesOfOtherMachines() {
+        assertThat(Inputs.all())
+                .filteredOn(input -> input.origin() == Origin.SCALED)
+                .extracting(Input::name)
+                .allMatch(name -> name.startsWith("A100") || name.startsWith("V100"));
+    }
+}
