@@ -8,6 +8,7 @@ import io.github.gpujoin.benchmarks.model.Constant;
 import io.github.gpujoin.benchmarks.model.Grid;
 import io.github.gpujoin.benchmarks.model.PerformanceModel;
 import io.github.gpujoin.benchmarks.model.PublishedPoint;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** Compares the cost model with published results, and predicts with it. */
@@ -41,6 +43,9 @@ final class ModelCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (docs != null && !Files.isDirectory(docs)) {
+            throw new ParameterException(spec.commandLine(), "--docs is no folder: " + docs);
+        }
         PerformanceModel model = new PerformanceModel();
         Observations observations =
                 new Observations(Bench.typed(spec), spec.commandLine().getOut());
@@ -79,7 +84,7 @@ final class ModelCommand implements Callable<Integer> {
                 "unit",
                 unit(point.unit()),
                 "error_percent",
-                point.errorPercent(),
+                Math.rint(point.errorPercent() * 100) / 100,
                 "limit_percent",
                 PublishedPoint.LIMIT_PERCENT,
                 "use",

@@ -63,6 +63,12 @@ class BenchTest {
     }
 
     @Test
+    void shouldRefuseDocsThatAreNoFolder() {
+        assertThat(bench("model", "--docs=/no/such/folder")).isEqualTo(2);
+        assertThat(err.toString()).contains("--docs is no folder: /no/such/folder");
+    }
+
+    @Test
     void shouldPrintEveryPointOfTheModelWithItsError() {
         assertThat(bench("model")).isZero();
         assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT model-point ")))

@@ -64,9 +64,17 @@ record Input(
     }
 
     /**
-     * The median of a figure of a JSON file in benchmarks/results, with parameters that select it.
+     * The median of a figure of a file in benchmarks/results: JSON, or lines with RESULT.
+     *
+     * @param parameters select it: name, value, name, value, ...
      */
-    record ResultFigure(String file, String name, String... parameters) {}
+    record ResultFigure(String file, String name, String... parameters) {
+
+        /** Text files are of the tools that need no JVM. */
+        String command() {
+            return file.endsWith(".json") ? "`bin/bench gpu`" : "`group_ceilings`";
+        }
+    }
 
     static Input measured(String name, double value, Unit unit, String source) {
         return new Input(name, value, unit, Origin.MEASURED, source, null);
@@ -74,8 +82,8 @@ record Input(
 
     static Input measured(String name, double value, Unit unit, ResultFigure figure) {
         String source =
-                "`bin/bench gpu`, [%s](../benchmarks/results/%s)"
-                        .formatted(figure.name(), figure.file());
+                "%s, [%s](../benchmarks/results/%s)"
+                        .formatted(figure.command(), figure.name(), figure.file());
         return new Input(name, value, unit, Origin.MEASURED, source, figure);
     }
 

@@ -11,8 +11,7 @@ final class Inputs {
 
     private static final String H200_RUN = "nvidia-h200-2026-11-21.json";
     private static final String H100_RUN = "nvidia-h100-2026-11-25.json";
-    private static final String ON_TWO =
-            "kernels and copies on two H200s of one host; no result file";
+    static final String GROUP_RUN = "nvidia-h200-x2-group-2026-11-26.txt";
     private static final String ON_FOUR = "kernels on four H200s of one host; no result file";
     private static final String GAO = "Gao, Sakharnykh, section ";
     private static final String THOSTRUP = "Thostrup et al., section ";
@@ -34,9 +33,9 @@ final class Inputs {
     static final Input H200_ATOMIC =
             Input.measured(
                     "H200, random exchanges over 8 GiB",
-                    16,
+                    15.93,
                     Unit.G_PER_S,
-                    "kernel on one H200; no result file");
+                    new ResultFigure(GROUP_RUN, "device-exchange", "devices", "1"));
     static final Input H200_BUS_READ =
             Input.measured(
                     "H200, kernel reads pinned host memory",
@@ -96,17 +95,29 @@ final class Inputs {
                     Unit.BYTES,
                     "[notes](performance-notes-gpu.md#chunks-in-slots)");
     static final Input H200_PEER_COPY =
-            Input.measured("H200, NVLink, peer copy each way", 395, Unit.GB_PER_S, ON_TWO);
+            Input.measured(
+                    "H200, NVLink, peer copy each way",
+                    390.3,
+                    Unit.GB_PER_S,
+                    new ResultFigure(GROUP_RUN, "peer-copy", "devices", "2"));
     static final Input H200_PEER_STORE =
             Input.measured(
-                    "H200, NVLink, stores to peers in random runs of 128 bytes, each way",
-                    361,
+                    "H200, NVLink, stores to a peer in random runs of 128 bytes, each way",
+                    367.9,
                     Unit.GB_PER_S,
-                    ON_FOUR);
+                    new ResultFigure(GROUP_RUN, "peer-store", "devices", "2"));
     static final Input H200_PEER_GATHER =
-            Input.measured("H200, random 16-byte gathers from a peer", 6.5, Unit.G_PER_S, ON_TWO);
+            Input.measured(
+                    "H200, random 16-byte gathers from a peer",
+                    6.568,
+                    Unit.G_PER_S,
+                    new ResultFigure(GROUP_RUN, "peer-gather", "devices", "2"));
     static final Input HOST_READ_BY_2 =
-            Input.measured("two H200s read host memory, in all", 102.7, Unit.GB_PER_S, ON_TWO);
+            Input.measured(
+                    "two H200s read host memory, in all",
+                    101.8,
+                    Unit.GB_PER_S,
+                    new ResultFigure(GROUP_RUN, "host-read", "devices", "2"));
     static final Input HOST_READ_BY_4 =
             Input.measured("four H200s read host memory, in all", 156, Unit.GB_PER_S, ON_FOUR);
     static final Input HOST_READ_BY_8 =

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.model;
 
+import io.github.gpujoin.benchmarks.model.PublishedPoint.Use;
+import java.math.BigDecimal;
+import java.math.MathContext;
 import java.util.List;
 import java.util.Locale;
 
@@ -16,8 +19,8 @@ final class ModelPage {
             point that the model claims to reproduce differs by more than 15 %.
 
             The model computes the time of a join from bytes, rows and messages, and from rates of memory, buses and networks.
-            It reproduces published joins of other systems, then predicts joins of this project on more devices than were
-            measured. A prediction is no measurement: [performance.md](performance.md) has those.
+            It is compared with published joins of other systems, and predicts joins of this project on more devices than were
+            measured. [performance.md](performance.md) has measurements.
 
             ## Sources
 
@@ -38,7 +41,7 @@ final class ModelPage {
 
             ### Published, but not compared
 
-            * Both papers draw most results as curves, and their text has no figures for them. So no point of fewer than 512 GPUs
+            * Both papers draw most results as curves, and no value was read off a curve. So no point of fewer than 512 GPUs
               (Gao, Sakharnykh, figures 6 and 8) is compared, and no throughput of one number of nodes (Thostrup et al., figure
               12). The predictions below have the same axes as these figures.
             * 547 G tuples/s on 1024 GPUs (Gao, Sakharnykh, section 7): the text does not state the size of the tables.
@@ -60,7 +63,7 @@ final class ModelPage {
 
             Assumptions: keys are uniform. Every random access costs a gather, even where equal keys are neighbours, as in
             `lineitem`. A network is a full fat tree. The rate of the A100 cluster's network is the same for 16 and 1024 GPUs.
-            Enough threads fill pinned buffers.
+            Enough threads fill pinned buffers. A device gathers from its peers at the rate of two devices, however many there are.
 
             """;
 
@@ -98,13 +101,33 @@ final class ModelPage {
                     percent(point.errorPercent()),
                     point.use().label());
         }
-        page.append('\n');
+        appendSummary();
         for (PublishedPoint point : model.points()) {
             if (!point.remark().isEmpty()) {
                 page.append("* ").append(point.what()).append(": ");
                 page.append(point.remark()).append('\n');
             }
         }
+    }
+
+    private void appendSummary() {
+        page.append(
+                String.format(
+                        Locale.ROOT,
+                        "%n%d of %d points are within %.0f %%: %d validated, and %d to which %d constants"
+                                + " were fitted. Remarks:%n%n",
+                        count(Use.VALIDATED) + count(Use.FITTED),
+                        model.points().size(),
+                        PublishedPoint.LIMIT_PERCENT,
+                        count(Use.VALIDATED),
+                        count(Use.FITTED),
+                        model.constants().size()));
+    }
+
+    private long count(Use use) {
+        return model.points().stream()
+                .filter(point -> point.use() == use && point.isAcceptable())
+                .count();
     }
 
     private void appendConstants() {
@@ -116,7 +139,12 @@ final class ModelPage {
                     (number(constant.value()) + " " + constant.unit()).strip(),
                     constant.fittedTo());
         }
-        page.append('\n');
+        page.append(
+                String.format(
+                        Locale.ROOT,
+                        "%nThe network of the A100 cluster reaches %.0f %% of a card's rate. Rates of"
+                                + " kernels are not fitted.%n%n",
+                        100 * model.thousandGpus().network().bytesPerS() / Inputs.HDR.base()));
     }
 
     private void appendInputs() {
@@ -128,7 +156,7 @@ final class ModelPage {
         for (Input input : Inputs.all()) {
             row(
                     input.name(),
-                    (number(input.value()) + " " + input.unit().label()).strip(),
+                    (fourDigits(input.value()) + " " + input.unit().label()).strip(),
                     input.origin().label(),
                     input.source());
         }
@@ -149,6 +177,10 @@ final class ModelPage {
 
     private void row(String... cells) {
         page.append("| ").append(String.join(" | ", cells)).append(" |\n");
+    }
+
+    private static String fourDigits(double value) {
+        return new BigDecimal(value).round(new MathContext(4)).stripTrailingZeros().toPlainString();
     }
 
     private static String percent(double value) {

@@ -13,8 +13,11 @@ import io.github.gpujoin.benchmarks.model.Input.ResultFigure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -40,9 +43,16 @@ class InputsTest {
     }
 
     private static double median(ResultFigure figure) throws Exception {
-        JsonNode document = new ObjectMapper().readTree(RESULTS.resolve(figure.file()).toFile());
+        Path file = RESULTS.resolve(figure.file());
+        return figure.file().endsWith(".json")
+                ? medianOfJson(new ObjectMapper().readTree(file.toFile()), figure)
+                : medianOfLines(Files.readAllLines(file), figure);
+    }
+
+    private static double medianOfJson(JsonNode document, ResultFigure figure) {
         for (JsonNode candidate : document.at("/figures")) {
-            if (matches(candidate, figure)) {
+            if (candidate.at("/name").asText().equals(figure.name())
+                    && parameters(figure, name -> candidate.at("/parameters/" + name).asText())) {
                 List<Double> rounds = new ArrayList<>();
                 candidate.at("/rounds").forEach(round -> rounds.add(round.asDouble()));
                 return Summary.of(rounds).median();
@@ -51,14 +61,32 @@ class InputsTest {
         throw new AssertionError("No such figure: " + figure);
     }
 
-    private static boolean matches(JsonNode candidate, ResultFigure figure) {
-        String[] parameters = figure.parameters();
-        boolean matches = candidate.at("/name").asText().equals(figure.name());
-        for (int i = 0; i < parameters.length; i += 2) {
-            matches &=
-                    candidate.at("/parameters/" + parameters[i]).asText().equals(parameters[i + 1]);
+    private static double medianOfLines(List<String> lines, ResultFigure figure) {
+        for (String line : lines) {
+            Map<String, String> values = new HashMap<>();
+            for (String word : line.split(" ")) {
+                String[] pair = word.split("=", 2);
+                values.put(pair[0], pair[pair.length - 1]);
+            }
+            if (line.startsWith("RESULT " + figure.name() + " ")
+                    && parameters(figure, name -> values.getOrDefault(name, ""))) {
+                return Summary.of(
+                                Stream.of(values.get("rounds").split(","))
+                                        .map(Double::valueOf)
+                                        .toList())
+                        .median();
+            }
         }
-        return matches;
+        throw new AssertionError("No such figure: " + figure);
+    }
+
+    private static boolean parameters(ResultFigure figure, UnaryOperator<String> valueOf) {
+        String[] parameters = figure.parameters();
+        boolean equal = true;
+        for (int i = 0; i < parameters.length; i += 2) {
+            equal &= valueOf.apply(parameters[i]).equals(parameters[i + 1]);
+        }
+        return equal;
     }
 
     @Test
