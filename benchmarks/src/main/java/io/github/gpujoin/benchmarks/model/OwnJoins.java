@@ -42,6 +42,13 @@ final class OwnJoins {
                         facts(1, 8, Placement.REPLICATED),
                         "G facts/s"),
                 PublishedPoint.validated(
+                        "facts-16-bytes-2",
+                        result("nvidia-h200-x2-rings-2026-11-26.txt"),
+                        "facts of 16 bytes from pinned rings, counted, two H200s, a process each",
+                        3.13034 + 3.13590,
+                        facts(2, PLAIN_BYTES, Placement.REPLICATED),
+                        "G facts/s"),
+                PublishedPoint.validated(
                         "facts-encoded",
                         result("nvidia-h200-encoded-2026-11-24.txt"),
                         "facts of 27-bit keys, encoded, counted, one H200",
