@@ -52,7 +52,8 @@ class InputsTest {
     private static double medianOfJson(JsonNode document, ResultFigure figure) {
         for (JsonNode candidate : document.at("/figures")) {
             if (candidate.at("/name").asText().equals(figure.name())
-                    && parameters(figure, name -> candidate.at("/parameters/" + name).asText())) {
+                    && hasParameters(
+                            figure, name -> candidate.at("/parameters/" + name).asText())) {
                 List<Double> rounds = new ArrayList<>();
                 candidate.at("/rounds").forEach(round -> rounds.add(round.asDouble()));
                 return Summary.of(rounds).median();
@@ -69,7 +70,7 @@ class InputsTest {
                 values.put(pair[0], pair[pair.length - 1]);
             }
             if (line.startsWith("RESULT " + figure.name() + " ")
-                    && parameters(figure, name -> values.getOrDefault(name, ""))) {
+                    && hasParameters(figure, name -> values.getOrDefault(name, ""))) {
                 return Summary.of(
                                 Stream.of(values.get("rounds").split(","))
                                         .map(Double::valueOf)
@@ -80,7 +81,7 @@ class InputsTest {
         throw new AssertionError("No such figure: " + figure);
     }
 
-    private static boolean parameters(ResultFigure figure, UnaryOperator<String> valueOf) {
+    private static boolean hasParameters(ResultFigure figure, UnaryOperator<String> valueOf) {
         String[] parameters = figure.parameters();
         boolean equal = true;
         for (int i = 0; i < parameters.length; i += 2) {
@@ -98,17 +99,13 @@ class InputsTest {
 
     @Test
     void shouldListEveryInputOnThePage() throws Exception {
-        List<Object> declared = new ArrayList<>();
+        List<Input> declared = new ArrayList<>();
         for (var field : Inputs.class.getDeclaredFields()) {
             if (field.getType() == Input.class) {
-                declared.add(field.get(null));
+                declared.add((Input) field.get(null));
             }
         }
-        assertThat(Inputs.all()).containsExactlyInAnyOrderElementsOf(castInputs(declared));
-    }
-
-    private static List<Input> castInputs(List<Object> declared) {
-        return declared.stream().map(Input.class::cast).toList();
+        assertThat(Inputs.all()).containsExactlyInAnyOrderElementsOf(declared);
     }
 
     @Test
