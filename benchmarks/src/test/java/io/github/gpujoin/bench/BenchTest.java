@@ -13,10 +13,12 @@ import picocli.CommandLine;
 
 class BenchTest {
 
+    private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
     private int bench(String... args) {
         CommandLine line = Bench.commandLine();
+        line.setOut(new PrintWriter(out));
         line.setErr(new PrintWriter(err));
         return line.execute(args);
     }
@@ -31,6 +33,7 @@ class BenchTest {
                 "hybrid",
                 "join",
                 "latency",
+                "model",
                 "transport"
             })
     void shouldRefuseAFileThatCannotBeWrittenBeforeItMeasures(String command) {
@@ -57,5 +60,22 @@ class BenchTest {
     void shouldRefuseKeyGroupsThatAreNotPositive() {
         assertThat(bench("join", "--key-groups=128,0")).isEqualTo(2);
         assertThat(err.toString()).contains("--key-groups=0");
+    }
+
+    @Test
+    void shouldRefuseDocsThatAreNoFolder() {
+        assertThat(bench("model", "--docs=/no/such/folder")).isEqualTo(2);
+        assertThat(err.toString()).contains("--docs is no folder: /no/such/folder");
+    }
+
+    @Test
+    void shouldPrintEveryPointOfTheModelWithItsError() {
+        assertThat(bench("model")).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT model-point ")))
+                .hasSizeGreaterThan(10)
+                .allMatch(line -> line.contains(" published=") && line.contains(" error_percent="))
+                .anyMatch(line -> line.contains("id=random-1024 published=667 "))
+                .noneMatch(line -> line.endsWith("check=failed"));
+        assertThat(err.toString()).isEmpty();
     }
 }
