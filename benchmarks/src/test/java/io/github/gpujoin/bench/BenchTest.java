@@ -4,14 +4,21 @@ package io.github.gpujoin.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Help.Ansi;
 
 class BenchTest {
+
+    private static final Path USAGE = Path.of("usage.txt");
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -47,6 +54,43 @@ class BenchTest {
                                         .startsWith("bin/bench " + command + ": ")
                                         .contains("'--json'", "a directory that can be written to")
                                         .endsWith(" (see --help)"));
+    }
+
+    /** {@code bin/bench} prints the file, which needs no build. */
+    @Test
+    void shouldPrintTheUsageOfTheFile() throws IOException {
+        StringWriter out = new StringWriter();
+        CommandLine line = Bench.commandLine();
+        line.usage(new PrintWriter(out), Ansi.OFF);
+        if (Boolean.getBoolean("gpu-join.update-docs")) {
+            Files.writeString(USAGE, out.toString());
+        }
+        assertThat(USAGE)
+                .as("write it with -Dgpu-join.update-docs=true")
+                .hasContent(out.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "foo, unknown command: foo (use one of: join gpu jmh",
+        "--foo, unknown option: --foo (write bin/bench COMMAND",
+        "'', the name of a measurement is missing (use one of: join gpu jmh"
+    })
+    void shouldRefuseAMistypedCommandBeforeTheBuild(String argument, String message)
+            throws Exception {
+        Process script = new ProcessBuilder("../bin/bench", argument).start();
+        assertThat(script.errorReader().lines())
+                .singleElement()
+                .asString()
+                .startsWith("bench: " + message);
+        assertThat(script.waitFor()).isEqualTo(2);
+    }
+
+    @Test
+    void shouldRefuseRoundsThatAreNotPositive() {
+        assertThat(bench("join", "--rounds=0")).isEqualTo(2);
+        assertThat(err.toString().strip())
+                .isEqualTo("bin/bench join: --rounds must be at least 1: 0 (see --help)");
     }
 
     @Test
