@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.flink.record.FieldKind;
 import io.github.gpujoin.flink.record.RowDataFields;
+import io.github.gpujoin.flink.record.SerializedValues;
 import io.github.gpujoin.flink.record.TimeResolution;
 import java.io.IOException;
 import java.math.BigDecimal;

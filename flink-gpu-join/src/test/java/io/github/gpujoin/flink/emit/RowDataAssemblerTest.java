@@ -111,7 +111,7 @@ class RowDataAssemblerTest {
         for (int i = 1; i < type.getFieldCount(); i++) {
             row.setField(i, random.nextInt(5) == 0 ? null : value(type.getTypeAt(i), random));
         }
-        return row;
+        return random.nextBoolean() ? row : new RowDataSerializer(type).toBinaryRow(row);
     }
 
     private static Object value(LogicalType type, Random random) {

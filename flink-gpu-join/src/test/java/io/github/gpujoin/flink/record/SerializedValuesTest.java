@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.flink.emit;
+package io.github.gpujoin.flink.record;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,6 +13,7 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import org.apache.flink.api.common.typeutils.TypeSerializer;
@@ -34,8 +35,14 @@ class SerializedValuesTest {
         return out.getCopyOfBuffer();
     }
 
+    private final byte[] scratch = new byte[SerializedValues.MAX_BYTES];
+
+    private byte[] scratch(int lengthBytes) {
+        return Arrays.copyOf(scratch, lengthBytes);
+    }
+
     @Test
-    void shouldReadDatesAndTimes() throws IOException {
+    void shouldReadAndWriteDatesAndTimes() throws IOException {
         for (LocalDate date : List.of(LocalDate.MIN, LocalDate.EPOCH, LocalDate.MAX)) {
             for (LocalTime time : List.of(LocalTime.MIN, LocalTime.NOON, LocalTime.MAX)) {
                 byte[] both =
@@ -47,9 +54,16 @@ class SerializedValuesTest {
                 byte[] one = written(LocalTimeSerializer.INSTANCE, time);
                 assertThat(SerializedValues.nanoOfDay(one, Memory.BYTES))
                         .isEqualTo(time.toNanoOfDay());
+                long nanos = time.toNanoOfDay();
+                assertThat(scratch(SerializedValues.writeTime(scratch, nanos))).isEqualTo(one);
+                long days = date.toEpochDay();
+                assertThat(scratch(SerializedValues.writeDateTime(scratch, days, nanos)))
+                        .isEqualTo(both);
             }
             byte[] one = written(LocalDateSerializer.INSTANCE, date);
             assertThat(SerializedValues.epochDay(one, Memory.BYTES)).isEqualTo(date.toEpochDay());
+            assertThat(scratch(SerializedValues.writeDate(scratch, date.toEpochDay())))
+                    .isEqualTo(one);
         }
         for (Instant instant : List.of(Instant.MIN, Instant.ofEpochSecond(-1, 1), Instant.MAX)) {
             byte[] bytes = written(InstantSerializer.INSTANCE, instant);
@@ -57,6 +71,9 @@ class SerializedValuesTest {
                     .isEqualTo(instant.getEpochSecond());
             assertThat(SerializedValues.nanoOfSecond(bytes, Memory.BYTES))
                     .isEqualTo(instant.getNano());
+            long seconds = instant.getEpochSecond();
+            assertThat(scratch(SerializedValues.writeInstant(scratch, seconds, instant.getNano())))
+                    .isEqualTo(bytes);
         }
     }
 
@@ -66,6 +83,24 @@ class SerializedValuesTest {
             byte[] bytes = written(BigDecSerializer.INSTANCE, BigDecimal.valueOf(value));
             assertThat(SerializedValues.unscaled(bytes, Memory.BYTES, 18, 2))
                     .isEqualTo(100L * value);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void shouldWriteDecimals(long seed) throws IOException {
+        Random random = new Random(seed);
+        for (int i = 0; i < 1000; i++) {
+            long unscaled = i < 300 ? i - 150 : random.nextLong() >> random.nextInt(Long.SIZE);
+            int scale = random.nextInt(19);
+
+            int lengthBytes = SerializedValues.writeDecimal(scratch, unscaled, scale);
+
+            assertThat(scratch(lengthBytes))
+                    .isEqualTo(
+                            written(
+                                    BigDecSerializer.INSTANCE,
+                                    BigDecimal.valueOf(unscaled, scale)));
         }
     }
 
