@@ -10,8 +10,10 @@ import io.github.gpujoin.flink.filter.FilterRequest.Ask;
 import io.github.gpujoin.flink.filter.PublishedFilters.Published;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
@@ -54,7 +56,13 @@ public final class FilterSubscription implements AutoCloseable {
     private volatile @Nullable List<DimensionFilter> settled;
 
     private List<DimensionFilter> applied = List.of();
-    private long appliedMaxBytes;
+
+    /** Limit of the filters that are tested; none before the first facts. */
+    private volatile long appliedMaxBytes = Long.MAX_VALUE;
+
+    /** Dimensions whose filters were logged as too large. */
+    private final Set<String> tooLarge = new HashSet<>();
+
     private @Nullable RowPruner pruner;
     private int rowsToLook;
 
@@ -150,11 +158,21 @@ public final class FilterSubscription implements AutoCloseable {
         return known;
     }
 
-    /** Registers sizes of the filters in the metrics of the task's operator. */
+    /** Registers number and sizes of the filters in the metrics of the task's operator. */
     public void register(MetricGroup metrics) {
         metrics.gauge("filterBytes", () -> bytes(known()));
         metrics.gauge("fetchedFilterBytes", () -> fetched == null ? 0L : bytes(fetched));
-        metrics.gauge("filteringDimensions", () -> known().size());
+        metrics.gauge("filteringDimensions", this::testedCount);
+    }
+
+    /** Returns how many filters have arrived and are tested. For any thread. */
+    int testedCount() {
+        long maxBytes = appliedMaxBytes;
+        return (int) known().stream().filter(filter -> isTested(filter, maxBytes)).count();
+    }
+
+    private static boolean isTested(DimensionFilter filter, long maxBytes) {
+        return filter.keys().lengthBytes() <= maxBytes;
     }
 
     private static long bytes(List<DimensionFilter> filters) {
@@ -247,14 +265,25 @@ public final class FilterSubscription implements AutoCloseable {
             pruner =
                     new RowPruner(
                             filters.stream()
-                                    .filter(f -> f.keys().lengthBytes() <= maxBytes)
+                                    .filter(f -> isTested(f, maxBytes))
                                     .map(f -> new ColumnTest(f.factColumn(), f.keys()))
                                     .toList(),
                             maxKeptShare);
+            filters.stream().filter(f -> !isTested(f, maxBytes)).forEach(f -> log(f, maxBytes));
         }
         appliedMaxBytes = maxBytes;
         // Not settled: it may be a longer list by now, which the pruner does not test.
         applied = filters;
+    }
+
+    private void log(DimensionFilter untested, long maxBytes) {
+        if (tooLarge.add(untested.dimension())) {
+            LOG.info(
+                    "Filter is too large for narrow facts: dimension={}, filterBytes={}, maxBytes={}",
+                    untested.dimension(),
+                    untested.keys().lengthBytes(),
+                    maxBytes);
+        }
     }
 
     @Override

@@ -21,13 +21,20 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
+import org.apache.flink.testutils.logging.LoggerAuditingExtension;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.event.Level;
 
 /** What reaches the tasks that send facts, and how often it moves. */
 class FilterTransferTest extends FilterTransferScenario {
+
+    @RegisterExtension
+    private final LoggerAuditingExtension log =
+            new LoggerAuditingExtension(FilterSubscription.class, Level.INFO);
 
     @Test
     void shouldMergePartsByReferenceIfAllSubtasksAreInOneProcess() {
@@ -287,6 +294,28 @@ class FilterTransferTest extends FilterTransferScenario {
                 new int[1],
                 1);
         assertThat(tested).containsExactlyInAnyOrder(3, 4);
+    }
+
+    @Test
+    void shouldCountAndLogFiltersThatAreTooLargeForNarrowFacts() {
+        FilterSubscription packer = packer("a");
+        publish(publishers(1, "a").get(0), 10);
+        long wholeBytes = of(packer, "whole").lengthBytes();
+        assertThat(of(packer, "parts").lengthBytes()).isLessThan(wholeBytes);
+        assertThat(packer.testedCount()).as("before the first facts").isEqualTo(2);
+
+        for (int look = 0; look < 3; look++) {
+            packer.pruner(64, 1, wholeBytes - 1);
+            packer.pruner(64, 1, Long.MAX_VALUE);
+        }
+        assertThat(packer.testedCount()).as("of wide facts").isEqualTo(2);
+        packer.pruner(64, 1, wholeBytes - 1);
+
+        assertThat(packer.testedCount()).as("of narrow facts").isOne();
+        assertThat(log.getMessages())
+                .containsExactly(
+                        "Filter is too large for narrow facts: dimension=whole, filterBytes=%d, maxBytes=%d"
+                                .formatted(wholeBytes, wholeBytes - 1));
     }
 
     @Test
