@@ -160,7 +160,7 @@ class ExplainTest {
         assertThat(star.explain().toString())
                 .contains(
                         "  filters of facts: day (FILTERS)\n"
-                                + "  conditions for the source of facts:"
+                                + "  conditions for a chained source of facts:"
                                 + " quantity {1..24}, quantity {..6, 8..}, k {5..}\n");
         assertThat(star.explain().withChunks(ReasonCode.MANY_KEY_GROUPS).sourceConditions())
                 .containsExactly("quantity {1..24}", "quantity {..6, 8..}", "k {5..}");

@@ -79,7 +79,7 @@ final class ExplanationText {
             text.append("\n  ").append(explanation.filtersOfFacts());
         }
         if (!explanation.sourceConditions().isEmpty()) {
-            text.append("\n  conditions for the source of facts: ");
+            text.append("\n  conditions for a chained source of facts: ");
             text.append(String.join(", ", explanation.sourceConditions()));
         }
     }
