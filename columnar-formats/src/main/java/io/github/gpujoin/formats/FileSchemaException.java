@@ -9,9 +9,9 @@ import org.apache.flink.runtime.throwable.ThrowableAnnotation;
 import org.apache.flink.runtime.throwable.ThrowableType;
 
 /**
- * A file lacks a column that its format declares, or has it with a type that cannot be read as the
- * declared one. The message names file, column and types. Another attempt cannot help, so the job
- * does not restart.
+ * A file lacks a column that its format declares, has it with a type that cannot be read as the
+ * declared one, or has a null in a column that is declared as not nullable. The message names file
+ * and column. Another attempt cannot help, so the job does not restart.
  */
 @PublicEvolving
 @ThrowableAnnotation(ThrowableType.NonRecoverableError)
@@ -20,20 +20,18 @@ public final class FileSchemaException extends IOException {
     private static final long serialVersionUID = 1L;
 
     /**
-     * @param problem the column, and what the file has instead
+     * @param fault what is wrong
+     * @param values the column, and what the file has instead
+     * @param remedy a sentence without its full stop
      */
-    public FileSchemaException(String problem, Path file) {
-        super(message(problem, file));
+    public FileSchemaException(String fault, String values, Path file, String remedy) {
+        super("%s: %s, file=%s. %s.".formatted(fault, values, file, remedy));
     }
 
     /**
      * @param problem names the column, and what the file has instead
      */
     public FileSchemaException(IllegalArgumentException problem, Path file) {
-        super(message(problem.getMessage(), file), problem);
-    }
-
-    private static String message(String problem, Path file) {
-        return problem + ", file=" + file;
+        super(problem.getMessage() + ", file=" + file, problem);
     }
 }

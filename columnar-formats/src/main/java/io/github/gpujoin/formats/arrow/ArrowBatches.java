@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.arrow;
 
+import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.Arrays;
@@ -93,13 +95,13 @@ final class ArrowBatches implements Closeable {
     /**
      * Returns a column, whose values are those of the batch loaded last.
      *
-     * @throws IllegalArgumentException if there is none, or chunks have no type for it
+     * @throws FileSchemaException if there is none
+     * @throws IllegalArgumentException if chunks have no type for it
      */
     ArrowColumn column(String name) throws IOException {
         FieldVector vector = reader.getVectorSchemaRoot().getVector(name);
         if (vector == null) {
-            throw new IllegalArgumentException(
-                    "Column is not in the Arrow file: column=" + name + ", columns=" + names());
+            throw FileColumns.absent("Column is not in the Arrow file", name, names(), path);
         }
         DictionaryEncoding encoding = vector.getField().getDictionary();
         Dictionary dictionary = encoding == null ? null : reader.lookup(encoding.getId());

@@ -48,7 +48,7 @@ final class ArrowChunks implements ColumnarReader {
         try {
             for (int i = 0; i < columns.length; i++) {
                 columns[i] = batches.column(schema.column(i).name());
-                FileColumns.requireReadable(schema.column(i), columns[i].type(), "Arrow");
+                FileColumns.requireReadable(schema.column(i), columns[i].type(), "Arrow", file);
             }
         } catch (IllegalArgumentException e) {
             throw new FileSchemaException(e, file);
@@ -124,14 +124,12 @@ final class ArrowChunks implements ColumnarReader {
                 : builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0);
     }
 
-    private void copyRows() {
+    private void copyRows() throws FileSchemaException {
         int room = builder.capacityRows() - builder.rowCount();
         int count = Math.min(Math.min(batchRows - row, room), BATCH_ROWS);
         for (int i = 0; i < columns.length; i++) {
             if (!schema.column(i).nullable() && columns[i].hasNulls(row, count)) {
-                throw new IllegalArgumentException(
-                        "Null in a column that is read as not nullable: column="
-                                + schema.column(i).name());
+                requireNoNull(i, count);
             }
             if (schema.column(i).isFixed()) {
                 copyColumn(i, count);
@@ -144,6 +142,17 @@ final class ArrowChunks implements ColumnarReader {
         } else {
             builder.advance(count);
             row += count;
+        }
+    }
+
+    private void requireNoNull(int column, int count) throws FileSchemaException {
+        for (int i = row; i < row + count; i++) {
+            if (columns[column].isNull(i)) {
+                throw FileColumns.unexpectedNull(
+                        schema.column(column).name(),
+                        "recordBatchOffset=%d, row=%d".formatted(batches.offset(), i),
+                        split.path());
+            }
         }
     }
 

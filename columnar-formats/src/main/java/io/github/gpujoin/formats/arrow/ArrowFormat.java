@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -83,8 +84,9 @@ public final class ArrowFormat implements ColumnarFormat {
      * @param file any of the files
      * @param columns names, or none for all
      * @return the format of files or of streams, as this one is
+     * @throws FileSchemaException if the file lacks a column
      * @throws IOException if the file cannot be read, or is not Arrow
-     * @throws IllegalArgumentException if it lacks a column, or chunks have no type for one
+     * @throws IllegalArgumentException if chunks have no type for a column
      */
     public static ArrowFormat like(Path file, String... columns) throws IOException {
         Objects.requireNonNull(file, "file");

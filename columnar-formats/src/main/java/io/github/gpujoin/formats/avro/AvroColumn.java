@@ -4,9 +4,12 @@ package io.github.gpujoin.formats.avro;
 
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.util.List;
 import org.apache.avro.LogicalTypes;
 import org.apache.avro.Schema;
+import org.apache.flink.core.fs.Path;
 
 /**
  * What a field of an Avro record is in chunks.
@@ -57,15 +60,12 @@ record AvroColumn(ColumnType type, boolean isNullable) {
         return new AvroColumn(type, isNullable);
     }
 
-    /** Returns a field by name. */
-    static Schema.Field require(Schema record, String name) {
+    /** Returns a field of the records of a file by name. */
+    static Schema.Field require(Schema record, String name, Path file) throws FileSchemaException {
         Schema.Field field = record.getField(name);
         if (field == null) {
-            throw new IllegalArgumentException(
-                    "Column is not in the Avro file: column="
-                            + name
-                            + ", columns="
-                            + record.getFields().stream().map(Schema.Field::name).toList());
+            List<String> columns = record.getFields().stream().map(Schema.Field::name).toList();
+            throw FileColumns.absent("Column is not in the Avro file", name, columns, file);
         }
         return field;
     }

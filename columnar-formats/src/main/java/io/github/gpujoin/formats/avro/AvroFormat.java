@@ -9,6 +9,7 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,8 +67,9 @@ public final class AvroFormat implements ColumnarFormat {
      * @param file any of the files
      * @param columns names, or none for all
      * @return the format
+     * @throws FileSchemaException if the file lacks a field
      * @throws IOException if the file cannot be read, or is no Avro container file
-     * @throws IllegalArgumentException if it lacks a field, or chunks have no type for one
+     * @throws IllegalArgumentException if chunks have no type for a field
      */
     public static AvroFormat like(Path file, String... columns) throws IOException {
         Objects.requireNonNull(file, "file");
@@ -81,7 +83,7 @@ public final class AvroFormat implements ColumnarFormat {
                 }
             }
             for (String name : columns) {
-                Schema.Field field = AvroColumn.require(reader.getSchema(), name);
+                Schema.Field field = AvroColumn.require(reader.getSchema(), name, file);
                 found.add(AvroColumn.of(field).column(name));
             }
             return new AvroFormat(ChunkSchema.of(found));

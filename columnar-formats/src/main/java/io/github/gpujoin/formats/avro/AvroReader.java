@@ -14,14 +14,17 @@ import io.github.gpujoin.formats.FileColumns;
 import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.record.AvroRecords;
 import io.github.gpujoin.formats.record.RowWriter;
+import io.github.gpujoin.formats.record.UnexpectedNullException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.Optional;
 import org.apache.avro.AvroRuntimeException;
 import org.apache.avro.Schema;
 import org.apache.avro.file.DataFileConstants;
 import org.apache.avro.file.DataFileReader;
 import org.apache.avro.generic.GenericDatumReader;
 import org.apache.flink.core.fs.Path;
+import org.apache.flink.util.ExceptionUtils;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the blocks of one split. Used by one thread at a time. */
@@ -68,8 +71,8 @@ final class AvroReader implements ColumnarReader {
             throws FileSchemaException {
         try {
             for (Column column : schema.columns()) {
-                AvroColumn source = AvroColumn.of(AvroColumn.require(record, column.name()));
-                FileColumns.requireReadable(column, source.type(), "Avro");
+                AvroColumn source = AvroColumn.of(AvroColumn.require(record, column.name(), file));
+                FileColumns.requireReadable(column, source.type(), "Avro", file);
             }
             return AvroRecords.of(record, null, schema);
         } catch (IllegalArgumentException e) {
@@ -205,6 +208,12 @@ final class AvroReader implements ColumnarReader {
     }
 
     private IOException damaged(Exception e) {
+        Optional<UnexpectedNullException> unexpected =
+                ExceptionUtils.findThrowable(e, UnexpectedNullException.class);
+        if (unexpected.isPresent()) {
+            String place = "blockOffset=%d, row=%d".formatted(blockOffset, rowsRead);
+            return FileColumns.unexpectedNull(unexpected.get().column(), place, split.path());
+        }
         return new IOException(
                 "Cannot read a block of an Avro file: file="
                         + split.path()

@@ -9,7 +9,6 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.util.Arrays;
-import org.apache.parquet.io.ParquetDecodingException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,22 +99,19 @@ final class ColumnPages {
         return stored;
     }
 
-    private void requireDefined(int rows) {
+    private void requireDefined(int rows) throws UnexpectedNullException {
         if (pages.readDefined(defined, 0, rows) < rows) {
             throw unexpectedNull(0, rows);
         }
     }
 
     /** Of some of the next rows, whose levels are in {@link #defined} from an index on. */
-    private ParquetDecodingException unexpectedNull(int from, int rows) {
+    private UnexpectedNullException unexpectedNull(int from, int rows) {
         int row = 0;
         while (row < rows && defined[from + row] != 0) {
             row++;
         }
-        return new ParquetDecodingException(
-                "Null in a column that is read as not nullable, in row "
-                        + (pages.nextRow() + row)
-                        + ". Declare the column with Column.nullable");
+        return new UnexpectedNullException(pages.nextRow() + row);
     }
 
     private void readValues(int count, byte[] target, int at, int widthBytes) {
@@ -233,7 +229,8 @@ final class ColumnPages {
             int end,
             int to,
             int first,
-            int count) {
+            int count)
+            throws UnexpectedNullException {
         ValueDecoder decoder = pages.values();
         int valueCount = count;
         if (!pages.skipLevelsIfDefined(count)) {
@@ -260,7 +257,8 @@ final class ColumnPages {
     }
 
     /** Decodes all values, and moves each to its row, the last one first. */
-    private void selectAmongNulls(ValueDecoder decoder, int first, int count, int valueCount) {
+    private void selectAmongNulls(ValueDecoder decoder, int first, int count, int valueCount)
+            throws UnexpectedNullException {
         if (!column.nullable()) {
             throw unexpectedNull(first, count);
         }

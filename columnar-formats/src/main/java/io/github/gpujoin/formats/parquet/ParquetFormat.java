@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,8 +63,9 @@ public final class ParquetFormat implements ColumnarFormat {
      * Reads columns whose types a file tells; columns that it declares OPTIONAL are nullable.
      *
      * @param columns names, or none for all
+     * @throws FileSchemaException if the file lacks a column
      * @throws IOException if the file cannot be read, or is no Parquet file
-     * @throws IllegalArgumentException if it lacks a column, or chunks have no type for one
+     * @throws IllegalArgumentException if chunks have no type for a column
      */
     public static ParquetFormat like(Path file, String... columns) throws IOException {
         Objects.requireNonNull(file, "file");
@@ -76,16 +78,7 @@ public final class ParquetFormat implements ColumnarFormat {
                 types.getFields().forEach(field -> found.add(ParquetColumn.column(field)));
             }
             for (String name : columns) {
-                if (!types.containsField(name)) {
-                    throw new IllegalArgumentException(
-                            "Column is not in the Parquet file: column="
-                                    + name
-                                    + ", columns="
-                                    + types.getFields().stream().map(f -> f.getName()).toList()
-                                    + ", file="
-                                    + file);
-                }
-                found.add(ParquetColumn.column(types.getType(name)));
+                found.add(ParquetColumn.column(ParquetReader.requireColumn(types, name, file)));
             }
             return new ParquetFormat(ChunkSchema.of(found));
         }

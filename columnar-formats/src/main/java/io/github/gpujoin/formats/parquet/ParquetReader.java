@@ -97,8 +97,8 @@ final class ParquetReader implements ColumnarReader {
         try {
             for (int i = 0; i < columns.length; i++) {
                 Column column = schema.column(i);
-                columns[i] = ParquetColumn.of(requireColumn(types, column));
-                FileColumns.requireReadable(column, columns[i].type(), "Parquet");
+                columns[i] = ParquetColumn.of(requireColumn(types, column.name(), file));
+                FileColumns.requireReadable(column, columns[i].type(), "Parquet", file);
             }
         } catch (IllegalArgumentException e) {
             throw new FileSchemaException(e, file);
@@ -106,15 +106,14 @@ final class ParquetReader implements ColumnarReader {
         return columns;
     }
 
-    private static Type requireColumn(MessageType types, Column column) {
-        if (!types.containsField(column.name())) {
-            throw new IllegalArgumentException(
-                    "Column is not in the Parquet file: column="
-                            + column.name()
-                            + ", columns="
-                            + types.getFields().stream().map(Type::getName).toList());
+    /** Returns the type of a column in the file. */
+    static Type requireColumn(MessageType types, String name, Path file)
+            throws FileSchemaException {
+        if (!types.containsField(name)) {
+            List<String> columns = types.getFields().stream().map(Type::getName).toList();
+            throw FileColumns.absent("Column is not in the Parquet file", name, columns, file);
         }
-        return types.getType(column.name());
+        return types.getType(name);
     }
 
     /**
@@ -303,6 +302,10 @@ final class ParquetReader implements ColumnarReader {
     }
 
     private IOException damaged(Exception e, String column) {
+        if (e instanceof UnexpectedNullException unexpected) {
+            String place = "rowGroup=%d, row=%d".formatted(groups.number(), unexpected.row());
+            return FileColumns.unexpectedNull(column, place, path);
+        }
         return new IOException(
                 "Cannot read a row group of a Parquet file: file="
                         + path

@@ -10,7 +10,7 @@ import org.apache.flink.annotation.PublicEvolving;
  * with it or skips the record; it fails with any other exception.
  */
 @PublicEvolving
-public final class BadRecordException extends IOException {
+public sealed class BadRecordException extends IOException permits UnexpectedNullException {
 
     private static final long serialVersionUID = 1L;
 

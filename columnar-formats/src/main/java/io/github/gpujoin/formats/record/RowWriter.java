@@ -221,12 +221,11 @@ public final class RowWriter {
      * Writes a null.
      *
      * @param column index of a nullable column
-     * @throws BadRecordException if the column is not nullable
+     * @throws UnexpectedNullException if the column is not nullable
      */
-    public void putNull(int column) throws BadRecordException {
+    public void putNull(int column) throws UnexpectedNullException {
         if (!columns[column].nullable()) {
-            throw new BadRecordException(
-                    "Null in a column that is not nullable: column=" + columns[column].name());
+            throw new UnexpectedNullException(columns[column].name());
         }
         written[column >> 6] |= 1L << column;
         if (isInOrder) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.text;
 
+import io.github.gpujoin.formats.FileColumns;
 import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -100,10 +101,15 @@ record TextHeader(List<String> names, int end) {
         for (int i = 0; i < fields.length; i++) {
             String name = columns.get(i).name();
             fields[i] = names.indexOf(name);
-            if (fields[i] < 0 || names.lastIndexOf(name) != fields[i]) {
-                String fault = fields[i] < 0 ? "lacks a column" : "has a column twice";
+            if (fields[i] < 0) {
+                throw FileColumns.absent("Header lacks a column", name, names, file);
+            }
+            if (names.lastIndexOf(name) != fields[i]) {
                 throw new FileSchemaException(
-                        "Header %s: column=%s, columns=%s".formatted(fault, name, names), file);
+                        "Header has a column twice",
+                        "column=%s, columns=%s".formatted(name, names),
+                        file,
+                        "Rename or remove one of them in the file");
             }
         }
         return new FieldMap(names.size(), end, fields);

@@ -13,6 +13,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -149,9 +150,12 @@ class ArrowChunksTest {
         ArrowFormat format = ArrowFormat.of(ChunkSchema.of(Column.of("color", ColumnType.STRING)));
         if (isNullUsed) {
             assertThatThrownBy(() -> FormatRows.read(format, file))
-                    .isInstanceOf(IOException.class)
-                    .hasMessageContaining("Null in a column that is read as not nullable")
-                    .hasMessageContaining("column=color");
+                    .isInstanceOf(FileSchemaException.class)
+                    .hasMessageStartingWith(
+                            "Null in a column that is declared as not nullable: column=color, recordBatchOffset=")
+                    .hasMessageEndingWith(
+                            ", row=1, file=file:%s. Declare it with Column.nullable."
+                                    .formatted(file));
         } else {
             assertThat(FormatRows.read(format, file))
                     .isEqualTo(List.of(List.of("red"), List.of("red")));

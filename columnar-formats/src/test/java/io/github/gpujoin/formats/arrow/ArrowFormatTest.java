@@ -275,7 +275,7 @@ class ArrowFormatTest {
 
     @ParameterizedTest
     @CsvSource({
-        "int_n, INT32, Null in a column that is read as not nullable: column=int_n",
+        "int_n, INT32, Null in a column that is declared as not nullable: column=int_n",
         "absent, INT32, Column is not in the Arrow file: column=absent",
         "id, INT32, Column has another type in the Arrow file",
         "list, INT32, Column of an Arrow file is nested"

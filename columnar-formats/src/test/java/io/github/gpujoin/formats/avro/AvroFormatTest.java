@@ -196,7 +196,7 @@ class AvroFormatTest {
 
     @ParameterizedTest
     @CsvSource({
-        "int_n, INT32, Null in a column that is not nullable: column=int_n",
+        "int_n, INT32, Null in a column that is declared as not nullable: column=int_n",
         "absent, INT32, Column is not in the Avro file: column=absent",
         "id, INT32, Column has another type in the Avro file",
         "list, INT32, 'Column of an Avro file is nested. Leave it out, or convert it: column=list'",

@@ -17,6 +17,7 @@ import io.github.gpujoin.flink.api.source.ColumnConditions;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -242,9 +243,9 @@ class EncodedRowsTest {
             }
         }
         assertThatThrownBy(() -> read(file, ColumnConditions.NONE, SCHEMA))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining(
-                        "Null in a column that is read as not nullable, in row 70000. Declare")
-                .hasMessageContaining("column=sorted");
+                .isInstanceOf(FileSchemaException.class)
+                .hasMessage(
+                        "Null in a column that is declared as not nullable: column=sorted, rowGroup=0, row=70000, file=file:%s. Declare it with Column.nullable."
+                                .formatted(file));
     }
 }

@@ -63,7 +63,7 @@ class ParquetSourceITCase {
         try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
                 Statement sql = db.createStatement()) {
             sql.execute(
-                    "COPY (SELECT i AS id, 'row ' || i AS name FROM range(%d, %d) r(i)) TO '%s' (FORMAT PARQUET, ROW_GROUP_SIZE 20480)"
+                    "COPY (SELECT i AS id, 'row ' || i AS name, nullif(1, i %% 3)::INT AS optional FROM range(%d, %d) r(i)) TO '%s' (FORMAT PARQUET, ROW_GROUP_SIZE 20480)"
                             .formatted(number * ROWS, (number + 1) * ROWS, draft));
         }
         Files.move(draft, to.resolve("part-" + number + ".parquet"));
@@ -94,12 +94,12 @@ class ParquetSourceITCase {
 
     @ParameterizedTest
     @CsvSource({
-        "absent, Column is not in the Parquet file",
-        "name, Column has another type in the"
+        "absent, INT64, Column is not in the Parquet file",
+        "name, INT64, Column has another type in the",
+        "optional, INT32, Null in a column that is declared as not nullable"
     })
-    void shouldNotRestartIfAFileHasAnotherSchema(String column, String message) {
-        ParquetFormat format =
-                ParquetFormat.of(ChunkSchema.of(Column.of(column, ColumnType.INT64)));
+    void shouldNotRestartIfAFileHasAnotherSchema(String column, ColumnType type, String message) {
+        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of(column, type)));
         ColumnarSource source =
                 ColumnarSource.of(format, new org.apache.flink.core.fs.Path(folder.toUri()));
         assertThatThrownBy(

@@ -104,6 +104,7 @@ class FormatSourceITCase {
                                 .fields()
                                 .requiredString("name")
                                 .requiredLong("id")
+                                .optionalLong("optional")
                                 .endRecord();
                 try (DataFileWriter<GenericRecord> writer =
                         new DataFileWriter<>(new GenericDatumWriter<>(schema))) {
@@ -124,7 +125,8 @@ class FormatSourceITCase {
                 try (BufferAllocator allocator = new RootAllocator();
                         BigIntVector id = new BigIntVector("id", allocator);
                         VarCharVector name = new VarCharVector("name", allocator);
-                        VectorSchemaRoot root = VectorSchemaRoot.of(name, id);
+                        BigIntVector optional = new BigIntVector("optional", allocator);
+                        VectorSchemaRoot root = VectorSchemaRoot.of(name, id, optional);
                         OutputStream out = Files.newOutputStream(file);
                         ArrowFileWriter writer =
                                 new ArrowFileWriter(root, null, Channels.newChannel(out))) {
@@ -170,11 +172,16 @@ class FormatSourceITCase {
     static List<Arguments> otherSchemas() {
         ChunkSchema absent = ChunkSchema.of(Column.of("absent", ColumnType.INT64));
         ChunkSchema number = ChunkSchema.of(Column.of("name", ColumnType.INT64));
+        ChunkSchema required = ChunkSchema.of(Column.of("optional", ColumnType.INT64));
         TextColumn[] column = {TextColumn.of("absent", TextType.INT64)};
+        String nullFault = "Null in a column that is declared as not nullable: column=optional, ";
         return List.of(
                 Arguments.of(Kind.CSV, TextFormat.csv(column), "Header lacks a column"),
                 Arguments.of(Kind.AVRO, AvroFormat.of(absent), "Column is not in the Avro file"),
                 Arguments.of(Kind.AVRO, AvroFormat.of(number), "Column has another type in the"),
+                Arguments.of(Kind.AVRO, AvroFormat.of(required), nullFault + "blockOffset="),
+                Arguments.of(
+                        Kind.ARROW, ArrowFormat.of(required), nullFault + "recordBatchOffset="),
                 Arguments.of(Kind.ARROW, ArrowFormat.of(absent), "Column is not in the Arrow file"),
                 Arguments.of(Kind.ARROW, ArrowFormat.of(number), "Column has another type in the"));
     }
