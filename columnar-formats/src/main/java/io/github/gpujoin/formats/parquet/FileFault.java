@@ -4,6 +4,7 @@ package io.github.gpujoin.formats.parquet;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import org.apache.flink.annotation.Internal;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
 
@@ -17,7 +18,8 @@ import org.apache.flink.core.fs.Path;
  *
  * <p>The metadata are written last, so that no row of a truncated file can be read.
  */
-final class FileFault {
+@Internal
+public final class FileFault {
 
     private static final int MAGIC_BYTES = 4;
 
@@ -33,9 +35,10 @@ final class FileFault {
     /**
      * Returns the exception for a file that was not opened.
      *
+     * @param lengthBytes of the file
      * @param cause of parquet-java
      */
-    static IOException of(Path file, long lengthBytes, Exception cause) {
+    public static IOException of(Path file, long lengthBytes, Exception cause) {
         String start;
         String end;
         try {

@@ -106,8 +106,7 @@ final class ParquetColumns {
 
     private static IllegalArgumentException refused(Type column) {
         return new IllegalArgumentException(
-                "Unsupported Parquet column type (nested, unsigned or unknown). Cast or remove the"
-                        + " column: column="
-                        + column);
+                "Parquet column is nested, unsigned or of an unknown type: column="
+                        + column.toString().replaceAll("\\s+", " "));
     }
 }

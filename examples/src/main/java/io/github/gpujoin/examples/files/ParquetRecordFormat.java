@@ -4,8 +4,10 @@ package io.github.gpujoin.examples.files;
 
 import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.Cli.UserError;
+import io.github.gpujoin.formats.parquet.FileFault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,26 +48,31 @@ final class ParquetRecordFormat implements RecordFormat {
 
     @Override
     public RowType columns(Path file, Path schema) {
+        try (ParquetFileReader reader = open(file)) {
+            return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
+        } catch (IllegalArgumentException e) {
+            throw new UserError(
+                    "%s, file=%s. Cast or remove the column.".formatted(e.getMessage(), file));
+        } catch (IOException e) {
+            throw new UserError(e.getMessage());
+        }
+    }
+
+    private static ParquetFileReader open(Path file) throws IOException {
         // The default options would parse Hadoop's configuration for each file.
         ParquetReadOptions options =
                 ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
-        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file), options)) {
-            return ParquetColumns.rowType(reader.getFileMetaData().getSchema());
+        try {
+            return ParquetFileReader.open(new LocalInputFile(file), options);
         } catch (IOException | RuntimeException e) {
-            throw new UserError(
-                    "Not a Parquet file, or a nested column. Convert the file: file="
-                            + file
-                            + ", problem="
-                            + e.getMessage());
+            throw FileFault.of(
+                    new org.apache.flink.core.fs.Path(file.toUri()), Files.size(file), e);
         }
     }
 
     @Override
     public long estimateRows(Path file) {
-        // The default options would parse Hadoop's configuration for each file.
-        ParquetReadOptions options =
-                ParquetReadOptions.builder(new PlainParquetConfiguration()).build();
-        try (ParquetFileReader reader = ParquetFileReader.open(new LocalInputFile(file), options)) {
+        try (ParquetFileReader reader = open(file)) {
             return reader.getRecordCount();
         } catch (IOException e) {
             throw new UncheckedIOException(e);

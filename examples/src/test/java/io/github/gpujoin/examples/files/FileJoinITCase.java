@@ -335,10 +335,43 @@ class FileJoinITCase {
         assertThat(directory.toFile().list()).containsExactlyInAnyOrder("b.csv", "p.csv");
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "0, 0, 'File is empty, and so not a Parquet file: ', 'Delete it, or write it again.'",
+        "0, 400, 'Parquet file is truncated, ', 'Copy or write it again.'",
+        "4, 404, 'Not a Parquet file, ', 'Remove it, or read it with its own format.'"
+    })
+    void shouldNameWhatIsWrongWithAParquetFile(int from, int to, String fault, String remedy)
+            throws Exception {
+        duckDb().close();
+        Path file = directory.resolve("b.parquet");
+        Files.write(file, Arrays.copyOfRange(Files.readAllBytes(file), from, to));
+
+        Run run = join("b.parquet", "p.parquet", "o.csv", "--build-key=bn", "--probe-key=pn");
+
+        assertThat(run.err())
+                .startsWith("gpu-join: " + fault)
+                .contains("file=file:" + file + ", bytes=" + (to - from) + ". " + remedy);
+        assertThat(run.exitCode()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldRefuseNestedParquetColumnsByName() throws Exception {
+        try (Connection db = DriverManager.getConnection("jdbc:duckdb:");
+                Statement sql = db.createStatement()) {
+            sql.execute(
+                    "COPY (SELECT 1 AS k, [1] AS list) TO '%s' (FORMAT PARQUET)"
+                            .formatted(directory.resolve("n.parquet")));
+        }
+
+        assertThat(join("n.parquet", "n.parquet", "o.csv", "--build-key=k", "--probe-key=k").err())
+                .startsWith("gpu-join: Parquet column is nested, unsigned or of an unknown type: ")
+                .contains("list", "n.parquet. Cast or remove the column.");
+    }
+
     @Test
     void shouldRefuseFilesAndKeysThatDoNotGoTogether() throws Exception {
         duckDb().close();
-        Files.writeString(directory.resolve("text.parquet"), "k,b\n1,x\n");
 
         assertThat(
                         join(
@@ -350,8 +383,6 @@ class FileJoinITCase {
                                 .err())
                 .contains("Key types differ, or are arrays, maps or records")
                 .contains("build=DATE NOT NULL, probe=STRING");
-        assertThat(join("text.parquet", "p.parquet", "o", "--build-key=k", "--probe-key=pn").err())
-                .contains("Not a Parquet file, or a nested column. Convert the file: file=");
         assertThat(join("p.csv", "b.csv", "o.avro", "--build-key=pn", "--probe-key=bn").err())
                 .isEmpty();
         Files.writeString(directory.resolve("b.csv"), "a b\n1\n");
