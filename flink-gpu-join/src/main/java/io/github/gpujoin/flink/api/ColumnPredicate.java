@@ -147,13 +147,18 @@ public final class ColumnPredicate {
         /**
          * Accepts any of the values.
          *
-         * @param values constants, in any order; if there are none, the predicate accepts no fact
+         * @param values constants, at least one, in any order
          * @return the predicate
-         * @throws IllegalArgumentException if the values form more than 64 ranges of successive
-         *     integers
+         * @throws IllegalArgumentException if there are no values, or if they form more than 64
+         *     ranges of successive integers
          */
         public ColumnPredicate in(long... values) {
-            return isIn(ValueRanges.in(Objects.requireNonNull(values, "values")));
+            if (Objects.requireNonNull(values, "values").length == 0) {
+                throw new IllegalArgumentException(
+                        "Predicate of column '%s' accepts no fact: in() has no values. Name at least one."
+                                .formatted(name));
+            }
+            return isIn(ValueRanges.in(values));
         }
     }
 }

@@ -295,8 +295,8 @@ class GroupedJoinITCase {
     void shouldSayWhatCannotBeGrouped() {
         assertRefused("day", "Ambiguous column 'day'", "sides with it=[facts, customers]");
         assertRefused("nothing", "Unknown column 'nothing'", "facts=[", "customers=[", "segment");
-        assertRefused("boxed", "Column of groups is not an integer, or is nullable");
-        assertRefused("note", "Column of groups is not an integer, or is nullable");
+        assertRefused("boxed", "Column of groups may be null: input=");
+        assertRefused("note", "Column of groups is not an integer: input=");
         assertThatThrownBy(
                         () ->
                                 join(environment("cpu"), d -> d.select("segment"))

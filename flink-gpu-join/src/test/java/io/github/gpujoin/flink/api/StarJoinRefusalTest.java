@@ -67,6 +67,15 @@ class StarJoinRefusalTest {
     }
 
     @Test
+    void shouldRejectAPredicateWithoutValues() {
+        ColumnPredicate.Column quantity = ColumnPredicate.column("quantity");
+        assertThatThrownBy(quantity::in)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Predicate of column 'quantity' accepts no fact: in() has no values. Name at least one.");
+    }
+
+    @Test
     void shouldRejectTwoDimensionsOfOneName() {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);

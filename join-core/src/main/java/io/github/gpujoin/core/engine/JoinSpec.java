@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.List;
@@ -35,6 +36,8 @@ public record JoinSpec(
     private static final String GROUP_DOWNSTREAM =
             ".\nSelect the column instead, and group the rows behind the join.";
 
+    private static final String FILTER_BY_FUNCTION = ". Use a FilterFunction instead.";
+
     /**
      * Copies the lists and checks all columns.
      *
@@ -57,7 +60,8 @@ public record JoinSpec(
                     dimension.factKeyColumn());
         }
         for (FactFilter filter : filters) {
-            requireInteger("Filter column", "facts", factSchema, filter.column());
+            requireInteger(
+                    "Filter column", "facts", factSchema, filter.column(), FILTER_BY_FUNCTION);
         }
         if (aggregation != null) {
             aggregation =
@@ -153,15 +157,17 @@ public record JoinSpec(
 
     private static void requireInteger(
             String role, String input, ChunkSchema schema, int column, String remedy) {
-        boolean exists = column >= 0 && column < schema.size();
-        if (!exists || !schema.column(column).isFixed() || !isInteger(schema, column)) {
+        if (column < 0 || column >= schema.size()) {
             throw new IllegalArgumentException(
-                    role
-                            + " is not an integer, or is nullable: input="
-                            + input
-                            + ", column="
-                            + (exists ? schema.column(column) : column)
-                            + remedy);
+                    "%s does not exist: input=%s, column=%d, columns=%d"
+                            .formatted(role, input, column, schema.size()));
+        }
+        Column found = schema.column(column);
+        if (!found.type().isInteger() || !found.isFixed()) {
+            String fault = found.type().isInteger() ? "may be null" : "is not an integer";
+            throw new IllegalArgumentException(
+                    "%s %s: input=%s, column=%s, type=%s%s"
+                            .formatted(role, fault, input, found.name(), found.type(), remedy));
         }
     }
 
@@ -185,9 +191,5 @@ public record JoinSpec(
         return column >= 0
                 && column < schema.size()
                 && schema.column(column).type() == ColumnType.STRING;
-    }
-
-    private static boolean isInteger(ChunkSchema schema, int column) {
-        return schema.column(column).type().isInteger();
     }
 }

@@ -57,15 +57,13 @@ class JoinSpecTest {
     void shouldRejectAKeyOutsideTheSchema(int column) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> dimension(column, 0, JoinKind.INNER))
-                .withMessage(
-                        "Join key is not an integer, or is nullable: input=part, column=" + column);
+                .withMessage("Join key does not exist: input=part, column=%d, columns=5", column);
         assertThatIllegalArgumentException()
                 .isThrownBy(
                         () -> new JoinSpec(SCHEMA, List.of(dimension(1, column, JoinKind.INNER))))
                 .withMessage(
-                        "Join key is not an integer, or is nullable: input=facts of part,"
-                                + " column="
-                                + column);
+                        "Join key does not exist: input=facts of part, column=%d, columns=5",
+                        column);
     }
 
     @ParameterizedTest
@@ -138,19 +136,24 @@ class JoinSpecTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"2, STRING", "3, FLOAT64", "4, INT64"})
-    void shouldRejectGroupsAndFiltersOfNullableOrNonIntegerColumns(int column, String type) {
+    @CsvSource({
+        "2, STRING, is not an integer",
+        "3, FLOAT64, is not an integer",
+        "4, INT64, may be null"
+    })
+    void shouldRejectGroupsAndFiltersOfNullableOrNonIntegerColumns(
+            int column, String type, String fault) {
+        String values = ", column=%s, type=%s".formatted(SCHEMA.column(column).name(), type);
         for (int side : new int[] {-1, 0}) {
             if (side == 0 && type.equals("STRING")) {
                 continue;
             }
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> grouped(JoinKind.INNER, new JoinColumn(side, column)))
-                    .withMessageStartingWith(
-                            "Column of groups is not an integer, or is nullable: input=")
-                    .withMessageContaining("type=" + type)
+                    .withMessageStartingWith("Column of groups %s: input=".formatted(fault))
                     .withMessageEndingWith(
-                            "].\nSelect the column instead, and group the rows behind the join.");
+                            values
+                                    + ".\nSelect the column instead, and group the rows behind the join.");
         }
         FactFilter filter = new FactFilter(column, ValueRanges.in(1));
         assertThatIllegalArgumentException()
@@ -161,8 +164,9 @@ class JoinSpecTest {
                                         List.of(dimension(1, 0, JoinKind.INNER)),
                                         List.of(filter),
                                         null))
-                .withMessageStartingWith("Filter column is not an integer, or is nullable: input=")
-                .withMessageContaining("type=" + type);
+                .withMessage(
+                        "Filter column %s: input=facts%s. Use a FilterFunction instead."
+                                .formatted(fault, values));
     }
 
     @Test

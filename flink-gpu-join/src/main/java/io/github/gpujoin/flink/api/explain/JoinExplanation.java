@@ -59,8 +59,8 @@ public record JoinExplanation(
      * @param dimensions in their order
      * @param textGroups text group columns, {@code dimension.column}, which the engines add up by
      *     codes
-     * @param sourceConditions predicates of columns that the source of the facts receives if
-     *     Flink chains it to the packer, each with the ranges of values that pass
+     * @param sourceConditions predicates of columns that the source of the facts receives if Flink
+     *     chains it to the packer, each with the ranges of values that pass
      * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
      */
     public JoinExplanation {
