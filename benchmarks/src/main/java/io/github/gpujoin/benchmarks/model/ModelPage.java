@@ -15,8 +15,8 @@ final class ModelPage {
             """
             # Performance model
 
-            Made by `bin/bench model --docs docs`; not to be edited. `bin/bench model` prints the same figures, and fails if a
-            point that the model claims to reproduce differs by more than 15 %.
+            Made by `bin/bench model --docs docs`; not to be edited. `bin/bench model` prints the points, the fitted constants and the
+            predictions with more digits, and fails if a point that the model claims to reproduce differs by more than 15 %.
 
             The model computes the time of a join from bytes, rows and messages, and from rates of memory, buses and networks.
             It is compared with published joins of other systems, and predicts joins of this project on more devices than were
@@ -55,7 +55,7 @@ final class ModelPage {
             | join | steps that follow one another | steps that overlap |
             |---|---|---|
             | Gao, Sakharnykh, one level | partition, exchange, build, two probes, materialise | in the exchange: network, bus, NVLink |
-            | the same, two levels | partition, network, partition, NVLink, then the local join | |
+            | Gao, Sakharnykh, two levels | partition, network, partition, NVLink, then the local join | |
             | Thostrup et al. | histogram; build side; probe side | for each side: CPU pass, network, bus, kernel |
             | our facts from rings | | bus, network, look-ups |
             | our build | upload, partition, exchange, table, all-gather | |
