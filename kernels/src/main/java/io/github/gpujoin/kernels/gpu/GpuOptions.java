@@ -3,13 +3,15 @@
 package io.github.gpujoin.kernels.gpu;
 
 import java.io.Serializable;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
  * Sizes and limits of an engine.
  *
- * @param device number of the device among those visible to the process
+ * @param devices numbers of the devices that join together, among those visible to the process,
+ *     ascending
  * @param slots maximum in-flight segments of facts, from 1 to 4096; each slot pins a segment and
  *     two result buffers
  * @param segmentRows maximum rows of a segment and of a result batch, from 1 to 2^20
@@ -23,7 +25,7 @@ import java.util.function.Consumer;
  *     results of other joins are always plain
  */
 public record GpuOptions(
-        int device,
+        List<Integer> devices,
         int slots,
         int segmentRows,
         RingMemory ringMemory,
@@ -37,7 +39,21 @@ public record GpuOptions(
     private static final long serialVersionUID = 1L;
     static final int MAX_SEGMENT_ROWS = 1 << 20;
 
+    /**
+     * Checks the options.
+     *
+     * @throws IllegalArgumentException if there is no device, one is named twice, or a size is out
+     *     of range
+     */
     public GpuOptions {
+        List<Integer> distinct = devices.stream().distinct().sorted().toList();
+        if (devices.isEmpty() || distinct.size() < devices.size()) {
+            throw new IllegalArgumentException(
+                    "Devices are missing or named twice: devices="
+                            + devices
+                            + ". Name each device once.");
+        }
+        devices = distinct;
         if (slots < 1 || slots > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
                     "Slot count out of range 1 to " + StepRing.ENTRIES + ": slots=" + slots);
@@ -61,7 +77,7 @@ public record GpuOptions(
      */
     public static GpuOptions defaults() {
         return new GpuOptions(
-                0,
+                List.of(0),
                 64,
                 8 << 10,
                 RingMemory.HOST,
@@ -72,8 +88,18 @@ public record GpuOptions(
                 true);
     }
 
+    /** Returns the first device. */
+    public int device() {
+        return devices.get(0);
+    }
+
     public GpuOptions withDevice(int device) {
-        return with(changed -> changed.device = device);
+        return withDevices(List.of(device));
+    }
+
+    /** Returns options for a group of devices that join together. */
+    public GpuOptions withDevices(List<Integer> devices) {
+        return with(changed -> changed.devices = devices);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
@@ -117,7 +143,7 @@ public record GpuOptions(
     /** Options that may be changed one by one. */
     private static final class Builder {
 
-        private int device;
+        private List<Integer> devices;
         private int slots;
         private int segmentRows;
         private RingMemory ringMemory;
@@ -128,7 +154,7 @@ public record GpuOptions(
         private boolean packResults;
 
         Builder(GpuOptions from) {
-            device = from.device;
+            devices = from.devices;
             slots = from.slots;
             segmentRows = from.segmentRows;
             ringMemory = from.ringMemory;
@@ -141,7 +167,7 @@ public record GpuOptions(
 
         GpuOptions build() {
             return new GpuOptions(
-                    device,
+                    devices,
                     slots,
                     segmentRows,
                     ringMemory,
