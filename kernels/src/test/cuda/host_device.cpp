@@ -117,6 +117,7 @@ bool launch(uint32_t device, const std::string& name, uint32_t blocks, uint32_t 
 #define KERNEL(kernel) \
     if (name == #kernel) return runGrid(kernel, blocks, threads, a), true
     KERNEL(gpujoin_insert_unique);
+    KERNEL(gpujoin_count_shard);
     KERNEL(gpujoin_insert_chained);
     KERNEL(gpujoin_group_join);
     KERNEL(gpujoin_group_allocate);

@@ -19,6 +19,7 @@ public final class CudaDrivers {
             List.of(
                     "gpujoin_serve",
                     "gpujoin_insert_unique",
+                    "gpujoin_count_shard",
                     "gpujoin_insert_chained",
                     "gpujoin_group_join",
                     "gpujoin_group_allocate",

@@ -41,6 +41,7 @@ final class EngineMember {
      * @param tables of all dimensions on the device
      * @param layout of the batches of all members; null for the first one
      * @param readsInPlace whether the kernel can read chunks in slots
+     * @param memberCount number of devices of the engine
      */
     EngineMember(
             JoinSpec spec,
@@ -50,7 +51,8 @@ final class EngineMember {
             Buffers buffers,
             List<GpuTable> tables,
             @Nullable ResultLayout layout,
-            boolean readsInPlace) {
+            boolean readsInPlace,
+            int memberCount) {
         this.options = options;
         this.lease = lease;
         this.buffers = buffers;
@@ -68,7 +70,13 @@ final class EngineMember {
         this.emptyAddress = slots.resultAddress(0, 0);
         this.groups =
                 spec.isAggregating()
-                        ? new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks())
+                        ? new GpuGroups(
+                                spec.aggregation(),
+                                lease.driver(),
+                                buffers,
+                                // The limit holds for all devices together.
+                                Math.max(1, spec.aggregation().maxGroups() / memberCount),
+                                lease.blocks())
                         : null;
         this.joinPlan = new JoinPlan(spec, facts, format, tables, false, groups);
         this.plan = lease.plans().reserve();

@@ -95,7 +95,9 @@ final class GpuChangingTable {
         this.slots = owner.sibling();
         this.scratch = owner.sibling();
         this.workspace = owner.sibling();
-        this.table = new GpuTable(TableKind.UNIQUE, layout, 0, 0, 0, true, List.of());
+        this.table = 
+                new GpuTable(
+                        TableKind.UNIQUE, layout, 0, 0, 0, true, GpuTable.Shards.NONE, List.of());
     }
 
     /** Returns the current table; {@link #apply} may replace it. */

@@ -247,7 +247,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
                             buffers.get(i),
                             tables.tables(i),
                             layout,
-                            readsInPlace);
+                            readsInPlace,
+                            group.size());
             members.add(member);
             layout = layout == null ? member.layout() : layout;
         }

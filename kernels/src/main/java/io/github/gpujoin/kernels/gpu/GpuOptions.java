@@ -23,6 +23,7 @@ import java.util.function.Consumer;
  *     costs the calling thread more time than a copy
  * @param packResults whether results are packed for the bus if no fact can have more than one;
  *     results of other joins are always plain
+ * @param spread of tables over several devices
  */
 public record GpuOptions(
         List<Integer> devices,
@@ -33,7 +34,8 @@ public record GpuOptions(
         long stallTimeoutNs,
         GridMode gridMode,
         boolean encodeSegments,
-        boolean packResults)
+        boolean packResults,
+        TableSpread spread)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -85,7 +87,8 @@ public record GpuOptions(
                 TimeUnit.SECONDS.toNanos(30),
                 GridMode.ADAPTIVE,
                 false,
-                true);
+                true,
+                TableSpread.BY_SIZE);
     }
 
     /** Returns the first device. */
@@ -134,6 +137,10 @@ public record GpuOptions(
         return with(changed -> changed.packResults = packResults);
     }
 
+    public GpuOptions withSpread(TableSpread spread) {
+        return with(changed -> changed.spread = spread);
+    }
+
     private GpuOptions with(Consumer<Builder> change) {
         Builder changed = new Builder(this);
         change.accept(changed);
@@ -152,6 +159,7 @@ public record GpuOptions(
         private GridMode gridMode;
         private boolean encodeSegments;
         private boolean packResults;
+        private TableSpread spread;
 
         Builder(GpuOptions from) {
             devices = from.devices;
@@ -163,6 +171,7 @@ public record GpuOptions(
             gridMode = from.gridMode;
             encodeSegments = from.encodeSegments;
             packResults = from.packResults;
+            spread = from.spread;
         }
 
         GpuOptions build() {
@@ -175,7 +184,8 @@ public record GpuOptions(
                     stallTimeoutNs,
                     gridMode,
                     encodeSegments,
-                    packResults);
+                    packResults,
+                    spread);
         }
     }
 }

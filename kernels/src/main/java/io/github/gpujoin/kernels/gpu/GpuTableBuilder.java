@@ -11,12 +11,12 @@ import java.util.stream.IntStream;
 
 /**
  * Builds a table on every device of a group from the rows that a stream has copied there, while the
- * serving kernels are stopped. Every device gets all rows. Each kernel runs on all devices at the
- * same time, and ends on all before the next one starts.
+ * serving kernels are stopped. Every device gets all rows, or those of a shard. Each kernel runs on
+ * all devices at the same time, and ends on all before the next one starts.
  *
  * <p>The multiplicity of the keys determines the kind of table. If keys are unique, or one row a
  * key suffices: the smaller of UNIQUE and GROUPED. If at most {@link #MAX_CHAINED_ROWS} rows share
- * a key: CHAINED, the smallest of all. Otherwise GROUPED.
+ * a key: CHAINED, the smallest of all, but not for shards. Otherwise GROUPED.
  */
 final class GpuTableBuilder implements AutoCloseable {
 
@@ -35,13 +35,26 @@ final class GpuTableBuilder implements AutoCloseable {
         /** Memory of the table that is built, until it is the table to keep. */
         private Buffers slots;
 
+        private final GpuTable.Shards shards;
+
+        /** Rows of the table or of the shard. */
+        private long rowCount;
+
         /** Memory of {@link #positions}. */
         private final Buffers positionsOwner;
 
         private GpuTable table;
         private long positions;
 
-        Site(DeviceLease lease, Buffers owner, BuildStream stream, int member, long timeoutNs) {
+        Site(
+                DeviceLease lease,
+                Buffers owner,
+                BuildStream stream,
+                int member,
+                GpuTable.Shards shards,
+                long timeoutNs) {
+            this.shards = shards;
+            this.rowCount = stream.rowCount();
             this.driver = lease.driver();
             this.owner = owner;
             this.scratch = owner.sibling();
@@ -58,7 +71,7 @@ final class GpuTableBuilder implements AutoCloseable {
 
         private void begin(TableKind kind) {
             slots = owner.sibling();
-            table = GpuTable.empty(driver, slots, kind, layout, rowCount);
+            table = GpuTable.empty(driver, slots, kind, layout, rowCount, shards);
         }
 
         private void discard() {
@@ -82,16 +95,27 @@ final class GpuTableBuilder implements AutoCloseable {
     private final BuildRowLayout layout;
     private final BuildRunLayout runLayout;
     private final long rowCount;
+    private final boolean isSharded;
     private final List<Site> sites = new ArrayList<>();
 
     private GpuTableBuilder(
-            DeviceGroup group, List<Buffers> owners, BuildStream stream, long timeoutNs) {
+            DeviceGroup group,
+            List<Buffers> owners,
+            BuildStream stream,
+            boolean isSharded,
+            long timeoutNs) {
         this.layout = stream.rowLayout();
         this.runLayout = stream.runLayout();
         this.rowCount = stream.rowCount();
+        this.isSharded = isSharded;
         try {
             for (int i = 0; i < group.size(); i++) {
-                sites.add(new Site(group.members().get(i), owners.get(i), stream, i, timeoutNs));
+                GpuTable.Shards shards =
+                        isSharded
+                                ? new GpuTable.Shards(group.size(), i, 0)
+                                : GpuTable.Shards.NONE;
+                DeviceLease lease = group.members().get(i);
+                sites.add(new Site(lease, owners.get(i), stream, i, shards, timeoutNs));
             }
         } catch (Throwable e) {
             close();
@@ -105,17 +129,59 @@ final class GpuTableBuilder implements AutoCloseable {
      * @param owners receive the memory of the table, one for each member of the group
      * @param stream must be flushed
      * @param once whether a fact needs at most one match
-     * @return the table on each member
+     * @param isSharded whether each member gets a shard; only with peer access
+     * @return the table as each member sees it
      */
     static List<GpuTable> build(
             DeviceGroup group,
             List<Buffers> owners,
             BuildStream stream,
             boolean once,
+            boolean isSharded,
             long timeoutNs) {
-        try (GpuTableBuilder builder = new GpuTableBuilder(group, owners, stream, timeoutNs)) {
-            return builder.build(once);
+        try (GpuTableBuilder builder =
+                new GpuTableBuilder(group, owners, stream, isSharded, timeoutNs)) {
+            if (!isSharded) {
+                return builder.build(once);
+            }
+            builder.countRows();
+            return builder.connected(builder.build(once));
         }
+    }
+
+    private void countRows() {
+        sites.forEach(
+                site ->
+                        site.table =
+                                new GpuTable(
+                                        TableKind.UNIQUE,
+                                        layout,
+                                        0,
+                                        0,
+                                        0,
+                                        true,
+                                        site.shards,
+                                        List.of()));
+        clearCounters();
+        run("gpujoin_count_shard", site -> new long[] {site.kernels.counter(0)});
+        sites.forEach(site -> site.rowCount = site.kernels.readCounter(0));
+    }
+
+    /** Writes the addresses of all shards to each device. */
+    private List<GpuTable> connected(List<GpuTable> shards) {
+        long lengthBytes = (long) PlanDescriptor.SHARD_BYTES * shards.size();
+        List<GpuTable> connected = new ArrayList<>();
+        try (Region region = Region.allocateZeroed(lengthBytes)) {
+            for (int i = 0; i < shards.size(); i++) {
+                shards.get(i).writeShard(region.address() + (long) PlanDescriptor.SHARD_BYTES * i);
+            }
+            for (int i = 0; i < shards.size(); i++) {
+                long address = sites.get(i).owner.device(lengthBytes);
+                sites.get(i).driver.copyToDevice(address, region.address(), lengthBytes);
+                connected.add(shards.get(i).withShards(address));
+            }
+        }
+        return connected;
     }
 
     private List<GpuTable> build(boolean once) {
@@ -137,7 +203,7 @@ final class GpuTableBuilder implements AutoCloseable {
         sites.forEach(site -> site.begin(TableKind.GROUPED));
         long largest = findGroups();
         boolean isUnique = largest <= 1; // 0 without rows
-        if (isUnique || largest > MAX_CHAINED_ROWS) {
+        if (isUnique || largest > MAX_CHAINED_ROWS || isSharded) {
             sites.forEach(Site::allocateRows);
             run("gpujoin_group_write", site -> new long[] {site.positions});
             return isUnique ? keepWithRanges() : sites.stream().map(Site::keep).toList();

@@ -5,6 +5,8 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,6 +26,7 @@ final class GpuTables {
 
     private final JoinSpec spec;
     private final DeviceGroup group;
+    private final GpuOptions options;
     private final long timeoutNs;
 
     /** By member of the group, like all lists of lists. */
@@ -65,6 +68,7 @@ final class GpuTables {
         this.ownDimension = ownDimension;
         this.spec = spec;
         this.group = group;
+        this.options = options;
         this.timeoutNs = options.stallTimeoutNs();
         this.buffers = group.buffers(limits);
         group.members().forEach(lease -> tables.add(new ArrayList<>()));
@@ -194,14 +198,52 @@ final class GpuTables {
     }
 
     private void build(int d) {
-        boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
         BuildStream stream = streams.get(d);
-        List<GpuTable> built = GpuTableBuilder.build(group, buffers, stream, once, timeoutNs);
+        List<GpuTable> built =
+                isSharded(stream) ? build(d, true) : buildReplicatedOrSharded(d);
         for (int member = 0; member < group.size(); member++) {
             tables.get(member).add(built.get(member));
             builtBytes += built.get(member).lengthBytes();
         }
         stream.freeRuns();
+    }
+
+    /** Shards the table if there is no memory for the whole one. */
+    private List<GpuTable> buildReplicatedOrSharded(int d) {
+        try {
+            return build(d, false);
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
+                    || options.spread() != TableSpread.BY_SIZE
+                    || !canShard()) {
+                throw e;
+            }
+            return build(d, true);
+        }
+    }
+
+    private List<GpuTable> build(int d, boolean isSharded) {
+        boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
+        return GpuTableBuilder.build(
+                group, buffers, streams.get(d), once, isSharded, timeoutNs);
+    }
+
+    private boolean canShard() {
+        return group.size() > 1 && group.hasPeerAccess();
+    }
+
+    /** Whether to shard a table without an attempt to replicate it. */
+    private boolean isSharded(BuildStream stream) {
+        if (!canShard() || options.spread() == TableSpread.REPLICATED) {
+            return false;
+        }
+        int rowBytes = stream.rowLayout().rowBytes();
+        TableKind kind = TableKind.smallestOfUniqueKeys(rowBytes);
+        long lengthBytes =
+                kind.slotsBytes(stream.rowCount(), rowBytes)
+                        + kind.rowsBytes(stream.rowCount(), rowBytes);
+        return options.spread() == TableSpread.SHARDED
+                || lengthBytes > group.availableDeviceBytes(options.memory());
     }
 
     /**

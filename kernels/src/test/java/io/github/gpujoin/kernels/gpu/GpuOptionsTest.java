@@ -23,7 +23,8 @@ class GpuOptionsTest {
                         .withStallTimeoutNs(TimeUnit.SECONDS.toNanos(1))
                         .withGridMode(GridMode.STATIC)
                         .withEncodeSegments(true)
-                        .withPackResults(false);
+                        .withPackResults(false)
+                        .withSpread(TableSpread.SHARDED);
         assertThat(changed)
                 .isEqualTo(
                         new GpuOptions(
@@ -35,7 +36,8 @@ class GpuOptionsTest {
                                 TimeUnit.SECONDS.toNanos(1),
                                 GridMode.STATIC,
                                 true,
-                                false));
+                                false,
+                                TableSpread.SHARDED));
     }
 
     @Test
