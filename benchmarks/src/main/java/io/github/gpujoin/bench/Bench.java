@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
             ReadersCommand.class,
             KafkaCommand.class,
             RecordsCommand.class,
+            ModelCommand.class,
             ReportCommand.class
         })
 public final class Bench implements Callable<Integer> {

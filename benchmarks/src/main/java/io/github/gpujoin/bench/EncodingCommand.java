@@ -8,7 +8,6 @@ import io.github.gpujoin.benchmarks.encoding.TableBytes;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
 import io.github.gpujoin.benchmarks.join.Machine;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import io.github.gpujoin.examples.data.Benchmark;
 import io.github.gpujoin.examples.data.DataFiles;
@@ -24,6 +23,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -57,8 +57,7 @@ final class EncodingCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Threads that receive and probe.")
     private int threads = Math.min(2, Runtime.getRuntime().availableProcessors());
 
-    @Option(names = "--rounds", description = "Rounds that count, after one that does not.")
-    private int rounds = 3;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(3);
 
     @Option(
             names = "--data",
@@ -74,12 +73,6 @@ final class EncodingCommand implements Callable<Integer> {
     @Option(names = "--queries", split = ",", description = "SSB queries whose jobs are measured.")
     private List<String> queries = List.of("1.1", "2.1", "4.1");
 
-    @Option(
-            names = "--json",
-            converter = OutputFile.class,
-            description = "Writes all rates to a file too.")
-    private @Nullable Path json;
-
     @Override
     public Integer call() throws Exception {
         check();
@@ -92,19 +85,20 @@ final class EncodingCommand implements Callable<Integer> {
             }
         }
         List<ContenderResult> results =
-                EncodingBench.probe(buildRows, probeRows, threads, rounds, err::println);
+                EncodingBench.probe(
+                        buildRows, probeRows, threads, measurement.rounds(), err::println);
         TextReport report = new TextReport(results);
         out.println(report.table());
         out.print(report.details());
         out.print(report.resultLines());
         out.flush();
-        if (json != null) {
+        if (measurement.json() != null) {
             new JsonReport(
                             Machine.here(),
                             Map.of("java", System.getProperty("java.runtime.version")),
                             Bench.typed(spec),
                             results)
-                    .write(json);
+                    .write(measurement.json());
         }
         err.print(report.disagreements());
         err.flush();
@@ -166,7 +160,6 @@ final class EncodingCommand implements Callable<Integer> {
                     "--build-rows must be 1 to " + MAX_BUILD_ROWS + ": " + rows);
         }
         require(probeRows >= 1, "--probe-rows must be at least 1: " + probeRows);
-        require(rounds >= 1, "--rounds must be at least 1: " + rounds);
         require(
                 threads >= 1 && threads <= MAX_THREADS,
                 "--threads must be 1 to " + MAX_THREADS + ": " + threads);

@@ -6,16 +6,14 @@ import io.github.gpujoin.benchmarks.hybrid.HybridBench;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
 import io.github.gpujoin.benchmarks.join.Machine;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -55,8 +53,7 @@ final class HybridCommand implements Callable<Integer> {
             description = "Build sides, in percent of --build-rows.")
     private List<Integer> sizes = List.of(25, 50, 100, 200, 400);
 
-    @Option(names = "--rounds", description = "Rounds that count, after one that does not.")
-    private int rounds = 3;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(3);
 
     @Option(
             names = "--budget-of",
@@ -66,18 +63,12 @@ final class HybridCommand implements Callable<Integer> {
             })
     private HybridBench.Budget budget = HybridBench.Budget.HOST;
 
-    @Option(
-            names = "--json",
-            converter = OutputFile.class,
-            description = "Writes all figures to a file too.")
-    private @Nullable Path json;
-
     @Override
     public Integer call() throws Exception {
         check();
         PrintWriter out = spec.commandLine().getOut();
         PrintWriter err = spec.commandLine().getErr();
-        HybridBench bench = new HybridBench(probeRows, rounds, budget, err::println);
+        HybridBench bench = new HybridBench(probeRows, measurement.rounds(), budget, err::println);
         List<ContenderResult> results = new ArrayList<>(bench.byBudget(buildRows, budgetPercent));
         List<Integer> others = sizes.stream().filter(percent -> percent != 100).toList();
         results.addAll(
@@ -91,13 +82,13 @@ final class HybridCommand implements Callable<Integer> {
         out.print(report.details());
         out.print(report.resultLines());
         out.flush();
-        if (json != null) {
+        if (measurement.json() != null) {
             new JsonReport(
                             Machine.here(),
                             Map.of("java", System.getProperty("java.runtime.version")),
                             Bench.typed(spec),
                             results)
-                    .write(json);
+                    .write(measurement.json());
         }
         err.print(report.disagreements());
         err.flush();
@@ -106,13 +97,11 @@ final class HybridCommand implements Callable<Integer> {
 
     private void check() {
         require(
-                buildRows >= 1 && probeRows >= 1 && rounds >= 1,
+                buildRows >= 1 && probeRows >= 1,
                 "A number is not positive: --build-rows="
                         + buildRows
                         + ", --probe-rows="
-                        + probeRows
-                        + ", --rounds="
-                        + rounds);
+                        + probeRows);
         for (int percent : budgetPercent) {
             require(percent >= 1, "a budget is positive: --budget-percent=" + percent);
         }

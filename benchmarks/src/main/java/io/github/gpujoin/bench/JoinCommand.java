@@ -6,13 +6,11 @@ import io.github.gpujoin.benchmarks.join.Contender;
 import io.github.gpujoin.benchmarks.join.ContenderResult;
 import io.github.gpujoin.benchmarks.join.JsonReport;
 import io.github.gpujoin.benchmarks.join.Machine;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.Rounds;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
@@ -25,8 +23,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.apache.flink.runtime.util.EnvironmentInformation;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -57,8 +55,7 @@ final class JoinCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Threads, or slots of the embedded cluster.")
     private int threads = 2;
 
-    @Option(names = "--rounds", description = "Counted rounds, after one that warms up.")
-    private int rounds = 5;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(5);
 
     @Option(names = "--only", split = ",", description = "Names of contenders; all by default.")
     private List<String> only = new ArrayList<>();
@@ -83,9 +80,6 @@ final class JoinCommand implements Callable<Integer> {
     @Option(names = "--seed", description = "Seed of the tuples.")
     private long seed = 42;
 
-    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private @Nullable Path json;
-
     @Override
     public Integer call() throws Exception {
         check();
@@ -96,13 +90,14 @@ final class JoinCommand implements Callable<Integer> {
         TextReport report = new TextReport(results);
         out.printf(
                 "%d build rows, %s keys, %d threads, %d rounds; rates in M tuples/s%n%n",
-                buildRows, keys, threads, rounds);
+                buildRows, keys, threads, measurement.rounds());
         out.println(report.table());
         out.print(report.details());
         out.print(report.resultLines());
         out.flush();
-        if (json != null) {
-            new JsonReport(Machine.here(), versions(), Bench.typed(spec), results).write(json);
+        if (measurement.json() != null) {
+            new JsonReport(Machine.here(), versions(), Bench.typed(spec), results)
+                    .write(measurement.json());
         }
         err.print(report.disagreements());
         err.flush();
@@ -115,7 +110,7 @@ final class JoinCommand implements Callable<Integer> {
             for (Contenders.Maker maker : Contenders.makers(only, keyGroups)) {
                 opened.add(maker.make(tuples, threads));
             }
-            return new Rounds(List.copyOf(opened), err::println).run(rounds);
+            return new Rounds(List.copyOf(opened), err::println).run(measurement.rounds());
         } finally {
             while (!opened.isEmpty()) {
                 opened.removeLast().close();
@@ -127,7 +122,6 @@ final class JoinCommand implements Callable<Integer> {
         requirePositive("--build-rows", buildRows);
         requirePositive("--probe-rows", probeRows);
         requirePositive("--threads", threads);
-        requirePositive("--rounds", rounds);
         keyGroups.forEach(groups -> requirePositive("--key-groups", groups));
         Set<String> unknown = new HashSet<>(only);
         unknown.removeAll(Contenders.names());

@@ -3,21 +3,19 @@
 package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.join.Observations;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.kafka.AvroDecoding;
 import io.github.gpujoin.benchmarks.kafka.KafkaJob;
 import io.github.gpujoin.benchmarks.kafka.KafkaRun;
 import io.github.gpujoin.benchmarks.kafka.OrdersTopic;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -45,26 +43,18 @@ final class KafkaCommand implements Callable<Integer> {
     @Option(names = "--records", description = "Records of the topic.")
     private int records = 2_000_000;
 
-    @Option(names = "--rounds", description = "Rounds that count, after one that does not.")
-    private int rounds = 3;
-
-    @Option(
-            names = "--json",
-            converter = OutputFile.class,
-            description = "Writes all figures to a file too.")
-    private @Nullable Path json;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(3);
 
     @Override
     public Integer call() throws Exception {
-        if (records < 1 || rounds < 1) {
+        if (records < 1) {
             throw new ParameterException(
-                    spec.commandLine(),
-                    "--records and --rounds must be at least 1: " + records + ", " + rounds);
+                    spec.commandLine(), "--records must be at least 1: " + records);
         }
         PrintWriter err = spec.commandLine().getErr();
         Map<KafkaJob, List<KafkaRun>> runs = new EnumMap<>(KafkaJob.class);
         try (OrdersTopic topic = new OrdersTopic(records)) {
-            for (int round = 0; round <= rounds; round++) {
+            for (int round = 0; round <= measurement.rounds(); round++) {
                 for (KafkaJob job : KafkaJob.values()) {
                     System.gc();
                     KafkaRun run = KafkaRun.of(job, topic, records);
@@ -89,8 +79,8 @@ final class KafkaCommand implements Callable<Integer> {
                     "cpu_ns_per_row",
                     decoding.cpuNsPerValue(DECODE_ROUNDS));
         }
-        if (json != null) {
-            observations.write(json);
+        if (measurement.json() != null) {
+            observations.write(measurement.json());
         }
         return runs.values().stream().flatMap(List::stream).allMatch(KafkaRun::isRight) ? 0 : 1;
     }

@@ -3,7 +3,6 @@
 package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.join.Observations;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.join.Summary;
 import io.github.gpujoin.benchmarks.readers.ParquetContender;
 import java.lang.management.ManagementFactory;
@@ -18,8 +17,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -49,28 +48,17 @@ final class ReadersCommand implements Callable<Integer> {
     private List<String> columns =
             List.of("lo_orderdate", "lo_partkey", "lo_suppkey", "lo_revenue");
 
-    @Option(names = "--rounds", description = "Rounds that count, after one that does not.")
-    private int rounds = 5;
-
-    @Option(
-            names = "--json",
-            converter = OutputFile.class,
-            description = "Writes all figures to a file too.")
-    private @Nullable Path json;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(5);
 
     @Override
     public Integer call() throws Exception {
-        if (rounds < 1) {
-            throw new ParameterException(
-                    spec.commandLine(), "--rounds must be at least 1: " + rounds);
-        }
         if (!Files.isRegularFile(file)) {
             throw new ParameterException(spec.commandLine(), "--file is no file: " + file);
         }
         Map<ParquetContender, List<Double>> cpuNs = new EnumMap<>(ParquetContender.class);
         Set<Long> sums = new HashSet<>();
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        for (int round = 0; round <= rounds; round++) {
+        for (int round = 0; round <= measurement.rounds(); round++) {
             for (ParquetContender contender : ParquetContender.values()) {
                 long startNs = threads.getCurrentThreadCpuTime();
                 sums.add(contender.sum(file, columns));
@@ -97,8 +85,8 @@ final class ReadersCommand implements Callable<Integer> {
                                 rows * 1e9 / Summary.of(all).min(),
                                 "answer",
                                 sums.size() == 1 ? "right" : "wrong"));
-        if (json != null) {
-            observations.write(json);
+        if (measurement.json() != null) {
+            observations.write(measurement.json());
         }
         return sums.size() == 1 ? 0 : 1;
     }

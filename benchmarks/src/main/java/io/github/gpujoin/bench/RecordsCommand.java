@@ -3,10 +3,8 @@
 package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.join.Observations;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.records.RecordJobs;
 import io.github.gpujoin.benchmarks.records.RecordJobs.Cost;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -14,8 +12,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -101,22 +99,18 @@ final class RecordsCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Slots of the embedded cluster.")
     private int threads = 2;
 
-    @Option(names = "--rounds", description = "Rounds of all contenders, after one that compiles.")
-    private int rounds = 3;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(3);
 
     @Option(names = "--object-reuse", description = "Turns on Flink's object reuse.")
     private boolean reusesObjects;
 
-    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private @Nullable Path json;
-
     @Override
     public Integer call() throws Exception {
-        if (customers < 1 || facts < 1 || sqlFacts < 1 || threads < 1 || rounds < 1) {
+        if (customers < 1 || facts < 1 || sqlFacts < 1 || threads < 1) {
             throw new ParameterException(
                     spec.commandLine(),
-                    "Numbers must be positive: customers=%d, facts=%d, sql-facts=%d, threads=%d, rounds=%d."
-                            .formatted(customers, facts, sqlFacts, threads, rounds));
+                    "Numbers must be positive: customers=%d, facts=%d, sql-facts=%d, threads=%d."
+                            .formatted(customers, facts, sqlFacts, threads));
         }
         Observations observations =
                 new Observations(Bench.typed(spec), spec.commandLine().getOut());
@@ -124,8 +118,8 @@ final class RecordsCommand implements Callable<Integer> {
         for (Case each : cases) {
             agree &= measure(each, observations);
         }
-        if (json != null) {
-            observations.write(json);
+        if (measurement.json() != null) {
+            observations.write(measurement.json());
         }
         return agree ? 0 : 1;
     }
@@ -199,7 +193,7 @@ final class RecordsCommand implements Callable<Integer> {
             throws Exception {
         contenders.keySet().removeIf(name -> !only.isEmpty() && !only.contains(name));
         Map<String, List<Cost>> costs = new LinkedHashMap<>();
-        for (int round = 0; round <= rounds; round++) {
+        for (int round = 0; round <= measurement.rounds(); round++) {
             for (Map.Entry<String, Contender> contender : contenders.entrySet()) {
                 Cost cost = contender.getValue().run(jobs);
                 if (round > 0) {

@@ -3,7 +3,6 @@
 package io.github.gpujoin.bench;
 
 import io.github.gpujoin.benchmarks.join.Observations;
-import io.github.gpujoin.benchmarks.join.OutputFile;
 import io.github.gpujoin.benchmarks.ssb.SsbContenders;
 import io.github.gpujoin.benchmarks.ssb.SsbData;
 import io.github.gpujoin.benchmarks.ssb.SsbFigure;
@@ -13,13 +12,11 @@ import io.github.gpujoin.benchmarks.ssb.SsbTable;
 import io.github.gpujoin.examples.query.Query;
 import io.github.gpujoin.examples.run.JobCluster;
 import java.io.PrintWriter;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -48,8 +45,7 @@ final class SsbCommand implements Callable<Integer> {
     @Option(names = "--threads", description = "Threads of DuckDB, slots of Flink's cluster.")
     private int threads = 2;
 
-    @Option(names = "--rounds", description = "Of each query and contender; medians count.")
-    private int rounds = 1;
+    @Mixin private MeasurementOptions measurement = new MeasurementOptions(1);
 
     @Option(
             names = "--contender",
@@ -58,9 +54,6 @@ final class SsbCommand implements Callable<Integer> {
                     "Of ours, ours-gpu, ours-cpu, ours-without-filters, duckdb, flink-batch,"
                             + " flink-streaming.")
     private List<String> contenders = SsbContenders.DEFAULT;
-
-    @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
-    private @Nullable Path json;
 
     private PrintWriter out;
 
@@ -83,7 +76,7 @@ final class SsbCommand implements Callable<Integer> {
                         new SsbContenders(contenders, cluster, threads, files, this::print);
                 SsbRun run = new SsbRun(opened, files, data.queries().get(0), progress)) {
             for (Query query : data.queries()) {
-                List<SsbFigure> measured = run.run(query, rounds, progress);
+                List<SsbFigure> measured = run.run(query, measurement.rounds(), progress);
                 measured.forEach(figure -> add(observations, files, figure));
                 figures.addAll(measured);
             }
@@ -91,8 +84,8 @@ final class SsbCommand implements Callable<Integer> {
         print("");
         print(new SsbTable(figures).text());
         addTotals(observations, files, figures);
-        if (json != null) {
-            observations.write(json);
+        if (measurement.json() != null) {
+            observations.write(measurement.json());
         }
         return figures.stream().allMatch(SsbFigure::isRight) ? 0 : 1;
     }
@@ -150,7 +143,6 @@ final class SsbCommand implements Callable<Integer> {
 
     private void check() {
         require(threads >= 1 && threads <= 128, "--threads is not within 1 and 128: " + threads);
-        require(rounds >= 1, "--rounds is not positive: " + rounds);
         for (String name : contenders) {
             require(
                     SsbContenders.NAMES.contains(name),

@@ -133,7 +133,9 @@ public final class PerformancePage {
         page.append(" not to be edited. How it came about, and what each version measured:");
         page.append(" [GPU engine](performance-notes-gpu.md), [join of resident tables]");
         page.append("(performance-notes-resident-join.md), [CPU](performance-notes.md),");
-        page.append(" [transports](performance-notes-transport.md).\n\n");
+        page.append(
+                " [transports](performance-notes-transport.md). What more GPUs and nodes would");
+        page.append(" reach: [performance model](performance-model.md).\n\n");
         appendRun(page);
         appendTargets(page);
         appendPictures(page);

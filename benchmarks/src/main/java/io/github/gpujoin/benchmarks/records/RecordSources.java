@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.records;
 
+import java.io.Serializable;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.connector.datagen.source.DataGeneratorSource;
@@ -27,23 +28,17 @@ record RecordSources(int customers, int buyers, long facts) {
         return facts(env, window, WideOrder.class, number -> RecordData.wideOrder(number, all));
     }
 
+    DataStream<Sale> sales(StreamExecutionEnvironment env, CpuWindow window) {
+        int all = buyers;
+        return facts(env, window, Sale.class, number -> RecordData.sale(number, all));
+    }
+
     private <T> DataStream<T> facts(
             StreamExecutionEnvironment env,
             CpuWindow window,
             Class<T> type,
-            GeneratorFunction<Long, T> order) {
-        int id = window.id();
-        GeneratorFunction<Long, T> gated =
-                number -> {
-                    CpuWindow.of(id).awaitBuild();
-                    return order.map(number);
-                };
-        return source(env, type, gated, facts);
-    }
-
-    DataStream<Sale> sales(StreamExecutionEnvironment env, CpuWindow window) {
-        int all = buyers;
-        return facts(env, window, Sale.class, number -> RecordData.sale(number, all));
+            GeneratorFunction<Long, T> row) {
+        return source(env, window, CpuWindow::awaitBuild, type, row, facts);
     }
 
     DataStream<Customer> customers(StreamExecutionEnvironment env, CpuWindow window) {
@@ -59,22 +54,29 @@ record RecordSources(int customers, int buyers, long facts) {
             CpuWindow window,
             Class<T> type,
             GeneratorFunction<Long, T> row) {
-        int id = window.id();
-        GeneratorFunction<Long, T> counted =
-                number -> {
-                    CpuWindow.of(id).buildRowSent();
-                    return row.map(number);
-                };
-        return source(env, type, counted, customers);
+        return source(env, window, CpuWindow::buildRowSent, type, row, customers);
+    }
+
+    /** What happens in the window before each row. */
+    private interface BeforeRow extends Serializable {
+        void run(CpuWindow window) throws InterruptedException;
     }
 
     private static <T> DataStream<T> source(
             StreamExecutionEnvironment env,
+            CpuWindow window,
+            BeforeRow before,
             Class<T> type,
             GeneratorFunction<Long, T> row,
             long count) {
+        int id = window.id();
+        GeneratorFunction<Long, T> generator =
+                number -> {
+                    before.run(CpuWindow.of(id));
+                    return row.map(number);
+                };
         return env.fromSource(
-                new DataGeneratorSource<>(row, count, TypeInformation.of(type)),
+                new DataGeneratorSource<>(generator, count, TypeInformation.of(type)),
                 WatermarkStrategy.noWatermarks(),
                 type.getSimpleName());
     }

@@ -12,7 +12,9 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
+import org.apache.flink.core.fs.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Cuts the record batches of one split into chunks. Used by one thread at a time. */
@@ -37,16 +39,26 @@ final class ArrowChunks implements ColumnarReader {
         this.split = split;
         this.schema = schema;
         this.builder = new ChunkBuilder(schema, chunkBytes);
-        this.columns = new ArrowColumn[schema.size()];
-        for (int i = 0; i < columns.length; i++) {
-            columns[i] = batches.column(schema.column(i).name());
-            FileColumns.requireReadable(schema.column(i), columns[i].type(), "Arrow");
+        this.columns = columns(batches, schema, split.path());
+    }
+
+    private static ArrowColumn[] columns(ArrowBatches batches, ChunkSchema schema, Path file)
+            throws IOException {
+        ArrowColumn[] columns = new ArrowColumn[schema.size()];
+        try {
+            for (int i = 0; i < columns.length; i++) {
+                columns[i] = batches.column(schema.column(i).name());
+                FileColumns.requireReadable(schema.column(i), columns[i].type(), "Arrow");
+            }
+        } catch (IllegalArgumentException e) {
+            throw new FileSchemaException(e, file);
         }
+        return columns;
     }
 
     /**
-     * @throws IOException if the file lacks a column, or has it with another type; the batches are
-     *     closed then
+     * @throws FileSchemaException if the file lacks a column, or has it with another type
+     * @throws IOException if the file cannot be read; the batches are closed then
      */
     static ArrowChunks open(
             ArrowBatches batches,

@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.record.AvroRecords;
 import io.github.gpujoin.formats.record.RowWriter;
 import java.io.IOException;
@@ -51,7 +52,8 @@ final class AvroReader implements ColumnarReader {
             DataFileReader<Void> file,
             ChunkSchema schema,
             int chunkBytes,
-            ColumnarSplit split) {
+            ColumnarSplit split)
+            throws FileSchemaException {
         this.input = input;
         this.file = file;
         this.isSnappy =
@@ -59,12 +61,20 @@ final class AvroReader implements ColumnarReader {
         this.split = split;
         this.builder = new ChunkBuilder(schema, chunkBytes);
         this.row = new RowWriter(builder);
-        Schema record = file.getSchema();
-        for (Column column : schema.columns()) {
-            AvroColumn source = AvroColumn.of(AvroColumn.require(record, column.name()));
-            FileColumns.requireReadable(column, source.type(), "Avro");
+        this.records = records(file.getSchema(), schema, split.path());
+    }
+
+    private static AvroRecords records(Schema record, ChunkSchema schema, Path file)
+            throws FileSchemaException {
+        try {
+            for (Column column : schema.columns()) {
+                AvroColumn source = AvroColumn.of(AvroColumn.require(record, column.name()));
+                FileColumns.requireReadable(column, source.type(), "Avro");
+            }
+            return AvroRecords.of(record, null, schema);
+        } catch (IllegalArgumentException e) {
+            throw new FileSchemaException(e, file);
         }
-        this.records = AvroRecords.of(record, null, schema);
     }
 
     /** Opens a file, and reads its header. Closes the input if that fails. */
@@ -87,7 +97,8 @@ final class AvroReader implements ColumnarReader {
     }
 
     /**
-     * @throws IOException if the file cannot be read, lacks a field, or has it with another type
+     * @throws FileSchemaException if the file lacks a field, or has it with another type
+     * @throws IOException if the file cannot be read
      */
     static AvroReader open(
             ChunkSchema schema, int chunkBytes, ColumnarSplit split, ColumnarPosition from)

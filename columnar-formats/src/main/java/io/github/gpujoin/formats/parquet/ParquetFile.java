@@ -37,9 +37,7 @@ record ParquetFile(
         } catch (FileNotFoundException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
-            throw new IOException(
-                    "Not a Parquet file, or damaged: file=" + path + ", cause=" + e.getMessage(),
-                    e);
+            throw FileFault.of(path, lengthBytes, e);
         }
     }
 

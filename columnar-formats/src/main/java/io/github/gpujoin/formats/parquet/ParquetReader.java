@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.RowConditions;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -78,22 +79,34 @@ final class ParquetReader implements ColumnarReader {
         this.encodedRows =
                 schema.hasVariableWidth() ? null : new EncodedRows(schema, builder.capacityRows());
         MessageType types = file.types();
-        this.sources = new ParquetColumn[schema.size()];
+        this.sources = columns(types, schema, path);
         this.descriptors = new ColumnDescriptor[schema.size()];
         List<Type> wanted = new ArrayList<>();
         for (int i = 0; i < sources.length; i++) {
-            Column column = schema.column(i);
-            Type type = requireColumn(types, column);
-            sources[i] = ParquetColumn.of(type);
-            FileColumns.requireReadable(column, sources[i].type(), "Parquet");
-            descriptors[i] = types.getColumnDescription(new String[] {column.name()});
-            wanted.add(type);
+            String name = schema.column(i).name();
+            descriptors[i] = types.getColumnDescription(new String[] {name});
+            wanted.add(types.getType(name));
         }
         file.reader().setRequestedSchema(new MessageType(types.getName(), wanted));
         this.groups = new RowGroups(file.reader(), split);
     }
 
-    private Type requireColumn(MessageType types, Column column) {
+    private static ParquetColumn[] columns(MessageType types, ChunkSchema schema, Path file)
+            throws FileSchemaException {
+        ParquetColumn[] columns = new ParquetColumn[schema.size()];
+        try {
+            for (int i = 0; i < columns.length; i++) {
+                Column column = schema.column(i);
+                columns[i] = ParquetColumn.of(requireColumn(types, column));
+                FileColumns.requireReadable(column, columns[i].type(), "Parquet");
+            }
+        } catch (IllegalArgumentException e) {
+            throw new FileSchemaException(e, file);
+        }
+        return columns;
+    }
+
+    private static Type requireColumn(MessageType types, Column column) {
         if (!types.containsField(column.name())) {
             throw new IllegalArgumentException(
                     "Column is not in the Parquet file: column="
@@ -105,7 +118,8 @@ final class ParquetReader implements ColumnarReader {
     }
 
     /**
-     * @throws IOException if the file cannot be read, lacks a column, or has it with another type
+     * @throws FileSchemaException if the file lacks a column, or has it with another type
+     * @throws IOException if the file cannot be read
      */
     static ParquetReader open(
             ChunkSchema schema,
@@ -121,7 +135,7 @@ final class ParquetReader implements ColumnarReader {
             return reader;
         } catch (IllegalArgumentException e) {
             file.close();
-            throw new IOException(e.getMessage() + ", path=" + split.path(), e);
+            throw new IOException(e.getMessage() + ", file=" + split.path(), e);
         } catch (IOException | RuntimeException e) {
             file.close();
             throw e;

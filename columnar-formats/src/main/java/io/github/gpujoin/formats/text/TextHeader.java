@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.formats.text;
 
+import io.github.gpujoin.formats.FileSchemaException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -92,21 +93,17 @@ record TextHeader(List<String> names, int end) {
     /**
      * Finds columns by name.
      *
-     * @throws IOException if the header has a column not at all, or twice
+     * @throws FileSchemaException if the header has a column not at all, or twice
      */
-    FieldMap fields(List<TextColumn> columns, Path path) throws IOException {
+    FieldMap fields(List<TextColumn> columns, Path file) throws FileSchemaException {
         int[] fields = new int[columns.size()];
         for (int i = 0; i < fields.length; i++) {
             String name = columns.get(i).name();
             fields[i] = names.indexOf(name);
             if (fields[i] < 0 || names.lastIndexOf(name) != fields[i]) {
-                throw new IOException(
-                        "Header %s: column=%s, columns=%s, file=%s"
-                                .formatted(
-                                        fields[i] < 0 ? "lacks a column" : "has a column twice",
-                                        name,
-                                        names,
-                                        path));
+                String fault = fields[i] < 0 ? "lacks a column" : "has a column twice";
+                throw new FileSchemaException(
+                        "Header %s: column=%s, columns=%s".formatted(fault, name, names), file);
             }
         }
         return new FieldMap(names.size(), end, fields);

@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.source.ColumnarPosition;
 import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.formats.FileColumns;
+import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.testing.FormatRows;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares what is read of files that DuckDB wrote with what DuckDB reads of them. */
@@ -202,7 +204,8 @@ class ParquetFormatTest {
         Path file = write("COMPRESSION SNAPPY");
         ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of(column, type)));
         assertThatThrownBy(() -> FormatRows.read(format, file))
-                .isInstanceOf(IOException.class)
+                .isInstanceOf(
+                        message.startsWith("Null") ? IOException.class : FileSchemaException.class)
                 .hasMessageContaining(message)
                 .hasMessageContaining("t.parquet");
     }
@@ -247,23 +250,75 @@ class ParquetFormatTest {
         assertThat(rejected).isPositive();
     }
 
-    @Test
-    void shouldRejectAFileOfNoBytes() throws Exception {
-        Path file = Files.createFile(folder.resolve("empty.parquet"));
-        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of("id", ColumnType.INT64)));
-        assertThatThrownBy(() -> FormatRows.read(format, file))
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("Not a Parquet file, or damaged: file=file:" + file);
+    /** What became of a Parquet file. */
+    enum Fault {
+        EMPTY("File is empty, and so not a Parquet file: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                return new byte[0];
+            }
+        },
+        CUT_AFTER_THE_START("File is too short for a Parquet file: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                return Arrays.copyOf(bytes, 11);
+            }
+        },
+        CUT_IN_THE_FOOTER("Parquet file is truncated, its last 4 bytes are not PAR1: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                return Arrays.copyOf(bytes, bytes.length - 100);
+            }
+        },
+        CUT_IN_A_ROW_GROUP("Parquet file is truncated, its last 4 bytes are not PAR1: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                return Arrays.copyOf(bytes, bytes.length / 3);
+            }
+        },
+        TEXT("Not a Parquet file, neither its first nor its last 4 bytes are PAR1: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                return "id,city\n1,Oslo\n2,Bonn\n".getBytes(StandardCharsets.UTF_8);
+            }
+        },
+        LONG_FOOTER("Footer of a Parquet file is damaged: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                bytes[bytes.length - 6] = 0x7f;
+                return bytes;
+            }
+        },
+        ENCRYPTED("Footer of a Parquet file is encrypted: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                bytes[bytes.length - 1] = 'E';
+                return bytes;
+            }
+        };
+
+        private final String message;
+
+        Fault(String message) {
+            this.message = message;
+        }
+
+        abstract byte[] of(byte[] bytes);
     }
 
-    @Test
-    void shouldRejectATruncatedFile() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void shouldNameWhatIsWrongWithAFile(Fault fault) throws Exception {
         Path file = write("COMPRESSION SNAPPY");
-        byte[] bytes = Files.readAllBytes(file);
-        Files.write(file, Arrays.copyOf(bytes, bytes.length - 100));
-        assertThatThrownBy(() -> like(file))
+        byte[] bytes = fault.of(Files.readAllBytes(file));
+        Files.write(file, bytes);
+        ParquetFormat format = ParquetFormat.of(ChunkSchema.of(Column.of("id", ColumnType.INT64)));
+        String values = "file=file:" + file + ", bytes=" + bytes.length;
+        assertThatThrownBy(() -> FormatRows.read(format, file))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("Not a Parquet file, or damaged")
-                .hasMessageContaining("t.parquet");
+                .hasMessageStartingWith(fault.message + values)
+                .hasMessageFindingMatch("\\. [A-Z].*\\.$")
+                .hasCauseInstanceOf(Exception.class);
+        assertThatThrownBy(() -> like(file)).hasMessageStartingWith(fault.message + values);
     }
 }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.formats.parquet;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
@@ -15,6 +16,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -26,6 +28,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(120)
 class ParquetSourceITCase {
@@ -86,6 +90,37 @@ class ParquetSourceITCase {
         List<Long> ids = CollectionUtil.iteratorToList(RestartingJob.ids(env, source()));
         assertThat(RestartingJob.hasFailed()).isTrue();
         assertThat(ids).hasSize(FILES * ROWS).doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "absent, Column is not in the Parquet file",
+        "name, Column has another type in the"
+    })
+    void shouldNotRestartIfAFileHasAnotherSchema(String column, String message) {
+        ParquetFormat format =
+                ParquetFormat.of(ChunkSchema.of(Column.of(column, ColumnType.INT64)));
+        ColumnarSource source =
+                ColumnarSource.of(format, new org.apache.flink.core.fs.Path(folder.toUri()));
+        assertThatThrownBy(
+                        () ->
+                                CollectionUtil.iteratorToList(
+                                        RestartingJob.ids(RestartingJob.environment(), source)))
+                .hasStackTraceContaining(message)
+                .hasStackTraceContaining(RestartingJob.NOT_RECOVERABLE);
+    }
+
+    /** A read may have failed. */
+    @Test
+    void shouldRestartIfAFileIsTruncated() throws Exception {
+        Path file = folder.resolve("part-0.parquet");
+        Files.write(file, Arrays.copyOf(Files.readAllBytes(file), 1_000));
+        assertThatThrownBy(
+                        () ->
+                                CollectionUtil.iteratorToList(
+                                        RestartingJob.ids(RestartingJob.environment(), source())))
+                .hasStackTraceContaining("Parquet file is truncated")
+                .hasStackTraceContaining("maxNumberRestartAttempts=1");
     }
 
     @Test

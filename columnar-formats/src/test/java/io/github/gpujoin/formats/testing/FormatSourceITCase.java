@@ -45,8 +45,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Reads files of each format in a job that restarts. */
 @Timeout(120)
@@ -165,10 +167,36 @@ class FormatSourceITCase {
                 .hasStackTraceContaining(", or damaged: file=file:" + file);
     }
 
+    static List<Arguments> otherSchemas() {
+        ChunkSchema absent = ChunkSchema.of(Column.of("absent", ColumnType.INT64));
+        ChunkSchema number = ChunkSchema.of(Column.of("name", ColumnType.INT64));
+        TextColumn[] column = {TextColumn.of("absent", TextType.INT64)};
+        return List.of(
+                Arguments.of(Kind.CSV, TextFormat.csv(column), "Header lacks a column"),
+                Arguments.of(Kind.AVRO, AvroFormat.of(absent), "Column is not in the Avro file"),
+                Arguments.of(Kind.AVRO, AvroFormat.of(number), "Column has another type in the"),
+                Arguments.of(Kind.ARROW, ArrowFormat.of(absent), "Column is not in the Arrow file"),
+                Arguments.of(Kind.ARROW, ArrowFormat.of(number), "Column has another type in the"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("otherSchemas")
+    void shouldNotRestartIfAFileHasAnotherSchema(Kind kind, ColumnarFormat format, String message)
+            throws Exception {
+        kind.write(folder.resolve("rows"), 0);
+        assertThatThrownBy(() -> readRows(format, false))
+                .hasStackTraceContaining(message)
+                .hasStackTraceContaining(RestartingJob.NOT_RECOVERABLE);
+    }
+
     private List<Long> readRows(Kind kind, boolean isWatched) throws Exception {
+        return readRows(kind.format, isWatched);
+    }
+
+    private List<Long> readRows(ColumnarFormat format, boolean isWatched) throws Exception {
         RestartingJob.failAt(Integer.MAX_VALUE);
         ColumnarSource source =
-                ColumnarSource.of(kind.format, new org.apache.flink.core.fs.Path(folder.toUri()));
+                ColumnarSource.of(format, new org.apache.flink.core.fs.Path(folder.toUri()));
         if (isWatched) {
             source = source.watch(Duration.ofMillis(20));
         }

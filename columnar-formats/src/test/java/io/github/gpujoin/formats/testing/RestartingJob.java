@@ -20,6 +20,9 @@ import org.apache.flink.util.Collector;
  */
 public final class RestartingJob {
 
+    /** Flink's message if a job fails without the restart that its strategy allows. */
+    public static final String NOT_RECOVERABLE = "The failure is not recoverable";
+
     private static final AtomicInteger CHUNKS_LEFT = new AtomicInteger();
 
     private RestartingJob() {}

@@ -131,10 +131,16 @@ public final class ColumnPredicate {
          * Accepts values between two bounds, both inclusive.
          *
          * @param from smallest value
-         * @param to largest value; below {@code from}, the predicate accepts no fact
+         * @param to largest value, not below {@code from}
          * @return the predicate
+         * @throws IllegalArgumentException if {@code to} is below {@code from}
          */
         public ColumnPredicate between(long from, long to) {
+            if (from > to) {
+                throw new IllegalArgumentException(
+                        "Range of column '%s' ends before its start: from=%d, to=%d. Swap the bounds."
+                                .formatted(name, from, to));
+            }
             return isIn(ValueRanges.between(from, to));
         }
 

@@ -57,7 +57,7 @@ final class CollisionCheckingPairEmitter<A, B, OUT>
             RuntimeContext context)
             throws Exception {
         this.join = join;
-        this.build = RecordAssembler.whole(spec, 0, build);
+        this.build = RecordAssembler.of(spec, 0, build, join.function());
         this.probe = probe;
         this.numbers =
                 join.kind().keepsUnmatchedBuild() ? new BuildRowNumbers<>(spec, build) : null;

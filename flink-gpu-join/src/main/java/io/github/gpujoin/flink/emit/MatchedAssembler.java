@@ -16,6 +16,11 @@ final class MatchedAssembler<T> implements RecordAssembler<T> {
     }
 
     @Override
+    public boolean reusesRecord() {
+        return matches.reusesRecord();
+    }
+
+    @Override
     public void bind(ResultBatch batch) {
         this.batch = batch;
         matches.bind(batch);

@@ -126,12 +126,13 @@ public final class ResultEmitters {
                             + spec.dimensions().get(0).kind());
         }
         return context -> {
-            RecordAssembler<B> probes = RecordAssembler.whole(spec, ChunkDescriptor.FACTS, probe);
+            RecordAssembler<B> probes =
+                    RecordAssembler.of(spec, ChunkDescriptor.FACTS, probe, join.function());
             return join.isVerified()
                     ? new CollisionCheckingPairEmitter<>(spec, build, probes, join, context)
                     : new FunctionEmitter<>(
                             spec,
-                            RecordAssembler.ofBuild(spec, build),
+                            RecordAssembler.ofBuild(spec, build, join.function()),
                             probes,
                             join.function(),
                             context);

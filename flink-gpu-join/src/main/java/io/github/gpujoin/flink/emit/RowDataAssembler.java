@@ -4,53 +4,54 @@ package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.flink.record.RowDataFields;
-import io.github.gpujoin.flink.record.TimeResolution;
 import java.io.IOException;
-import java.math.BigDecimal;
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.table.data.DecimalData;
-import org.apache.flink.table.data.GenericRowData;
-import org.apache.flink.table.data.conversion.DataStructureConverter;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * Makes Flink's internal rows; fields that are no column of the result are null. What a field's
- * type cannot hold as it is fails the job, instead of being rounded, cut or made null.
+ * Makes Flink's binary rows; fields that are no column of the result are null. What a field's type
+ * cannot hold as it is fails the job, instead of being rounded, cut or made null.
+ *
+ * <p>Operators behind the join copy a binary row as bytes, and read its fields without an object.
  */
 final class RowDataAssembler<T> implements RecordAssembler<T> {
 
-    /** A field and the column it comes from. */
-    private record Filled(
-            RowType.RowField field,
-            int position,
-            FieldReader reader,
-            DataStructureConverter<Object, Object> converter,
-            TimeResolution resolution) {}
-
-    private final List<Filled> filled = new ArrayList<>();
+    private final RowDataField[] fields;
     private final List<FieldReader> loading;
-    private final int arity;
+
+    /** Positions of the fields that are no column of the result. */
+    private final int[] empty;
+
+    private final BinaryRowBuilder builder;
 
     RowDataAssembler(ResultColumns columns, TypeInformation<T> type) {
         RowType rowType = RowDataFields.rowType(type);
-        this.arity = rowType.getFieldCount();
-        for (OutputField column : columns.fields()) {
-            int position = rowType.getFieldIndex(column.name());
-            RowType.RowField field = rowType.getFields().get(position);
-            filled.add(
-                    new Filled(
-                            field,
-                            position,
-                            new FieldReader(columns.spec(), column),
-                            RowDataFields.converter(field.getType()),
-                            RowDataFields.resolution(field.getType())));
-        }
+        this.fields =
+                columns.fields().stream()
+                        .map(column -> field(columns, column, rowType))
+                        .sorted(Comparator.comparingInt(RowDataField::position))
+                        .toArray(RowDataField[]::new);
         this.loading =
                 FieldReader.loading(
-                        filled.stream().map(Filled::reader).toArray(FieldReader[]::new));
+                        Arrays.stream(fields)
+                                .map(RowDataField::reader)
+                                .toArray(FieldReader[]::new));
+        this.empty =
+                IntStream.range(0, rowType.getFieldCount())
+                        .filter(i -> Arrays.stream(fields).noneMatch(f -> f.position() == i))
+                        .toArray();
+        this.builder = new BinaryRowBuilder(rowType.getFieldCount());
+    }
+
+    private static RowDataField field(ResultColumns columns, OutputField column, RowType rowType) {
+        int position = rowType.getFieldIndex(column.name());
+        FieldReader reader = new FieldReader(columns.spec(), column);
+        return new RowDataField(rowType.getFields().get(position), position, reader);
     }
 
     /**
@@ -85,8 +86,8 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
 
     @Override
     public void bind(ResultBatch batch) {
-        for (Filled each : filled) {
-            each.reader.bind(batch);
+        for (RowDataField field : fields) {
+            field.bind(batch);
         }
     }
 
@@ -100,34 +101,13 @@ final class RowDataAssembler<T> implements RecordAssembler<T> {
     @Override
     @SuppressWarnings("unchecked")
     public T assemble(int row, int probeRow) throws IOException {
-        GenericRowData result = new GenericRowData(arity);
-        for (Filled each : filled) {
-            result.setField(each.position, internal(each, each.reader.value(row, probeRow)));
+        builder.begin();
+        for (int position : empty) {
+            builder.putNull(position);
         }
-        return (T) result;
-    }
-
-    private static Object internal(Filled target, Object value) {
-        Object internal = target.converter.toInternalOrNull(value);
-        boolean held =
-                value == null
-                        ? target.field.getType().isNullable()
-                        : target.resolution.holds(value) && isSameNumber(value, internal);
-        if (!held) {
-            throw new IllegalArgumentException(
-                    "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\nDeclare a %s type for the field."
-                            .formatted(
-                                    target.field.getName(),
-                                    target.field.getType(),
-                                    value,
-                                    value == null ? "nullable" : "wider"));
+        for (RowDataField field : fields) {
+            field.write(row, probeRow, builder);
         }
-        return internal;
-    }
-
-    private static boolean isSameNumber(Object value, Object internal) {
-        return !(value instanceof BigDecimal decimal)
-                || internal != null
-                        && ((DecimalData) internal).toBigDecimal().compareTo(decimal) == 0;
+        return (T) builder.build();
     }
 }

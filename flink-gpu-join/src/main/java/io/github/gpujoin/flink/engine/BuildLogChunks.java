@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.engine;
 import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.flink.filter.DimensionKeys;
 import io.github.gpujoin.flink.state.BuildLog;
 import io.github.gpujoin.hybrid.BuildChunks;
 import java.util.Iterator;
@@ -16,8 +17,9 @@ import org.apache.flink.util.FlinkRuntimeException;
  *
  * @param log contains texts
  * @param codes replace the texts of group columns
+ * @param keys collects the keys of restored rows
  */
-record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
+record BuildLogChunks(BuildLog log, GroupCodes codes, DimensionKeys keys) implements BuildChunks {
 
     /** Reads all chunks, as {@link BuildLog#replayReader} does. */
     FallbackJoinEngine.ChunkReader reader() throws Exception {
@@ -68,7 +70,9 @@ record BuildLogChunks(BuildLog log, GroupCodes codes) implements BuildChunks {
     @Override
     public Chunk get(int partition, long index) {
         try {
-            return codes.encode(log.get(partition, index));
+            Chunk chunk = log.get(partition, index);
+            keys.read(partition, index, chunk);
+            return codes.encode(chunk);
         } catch (ChunkFormatException e) {
             throw new FlinkRuntimeException(
                     "Build log damaged: partition=%d, chunk=%d. Restore an earlier snapshot."

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.SlotHash;
+import io.github.gpujoin.flink.filter.DimensionKeys;
 import io.github.gpujoin.flink.state.BuildLog;
 import io.github.gpujoin.flink.state.PartitionKeys;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -76,13 +77,15 @@ public final class EngineOpener {
      * Opens the engine without tables.
      *
      * @param buildLog log from which tables are rebuilt
+     * @param filters collects the keys of restored rows
      * @param gpu GPU of the subtask, chosen only if an engine may use it
      */
-    public Opened open(PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu) {
+    public Opened open(
+            PartitionKeys keys, BuildLog buildLog, DimensionKeys filters, AssignedGpu gpu) {
         JoinMemory.Part memory =
                 sharesTables() ? JoinMemory.shared(scope, slotMemory) : JoinMemory.own(slotMemory);
         try {
-            return open(keys, buildLog, gpu, memory);
+            return open(keys, buildLog, filters, gpu, memory);
         } catch (Throwable e) {
             memory.close();
             throw e;
@@ -95,7 +98,11 @@ public final class EngineOpener {
     }
 
     private Opened open(
-            PartitionKeys keys, BuildLog buildLog, AssignedGpu gpu, JoinMemory.Part memory) {
+            PartitionKeys keys,
+            BuildLog buildLog,
+            DimensionKeys filters,
+            AssignedGpu gpu,
+            JoinMemory.Part memory) {
         LOG.debug("{}={} repeats this process's tables", SlotHash.SEED_PROPERTY, SlotHash.seed());
         buildLog.reserveCopies(memory.memory());
         JoinEngineFactory preferred = preferred(gpu, memory.memory());
@@ -106,7 +113,7 @@ public final class EngineOpener {
         }
         names.add(standby.engineName());
         GroupCodes codes = memory.memory().groupCodes(spec);
-        BuildLogChunks log = new BuildLogChunks(buildLog, codes);
+        BuildLogChunks log = new BuildLogChunks(buildLog, codes, filters);
         if (engines.division() == null) {
             FallbackJoinEngine whole =
                     openWhole(preferred, standby, codes.spec(), log, memory.memory());

@@ -6,15 +6,36 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Collects the keys of the dimensions of one subtask while they load. For the task's thread. */
+/**
+ * Collects the keys of the dimensions of one subtask while they load. For the task's thread.
+ *
+ * <p>After a restore, an engine that divides the build side reads the rows of a partitioned
+ * dimension from the log, partition after partition, while it builds its tables. The keys are
+ * collected as it reads, since a read of their own would prolong the restore. It does not read
+ * spilled partitions; then the dimension has no filter.
+ */
 public final class DimensionKeys {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DimensionKeys.class);
 
     private final JoinSpec spec;
     private Map<Integer, KeyFilterBuilder> builders = new TreeMap<>();
+
+    /** Rows in the log that are not read completely, by partition. */
+    private final Map<Integer, Unread> unread = new HashMap<>();
+
+    /**
+     * @param next index of the next chunk
+     * @param chunkCount of those that were restored
+     */
+    private record Unread(int dimension, long next, long chunkCount) {}
 
     public DimensionKeys(JoinSpec spec, FilterPlan plan) {
         this.spec = spec;
@@ -37,9 +58,39 @@ public final class DimensionKeys {
         }
     }
 
-    /** Drops the keys of a dimension that has rows which are not {@linkplain #add added}. */
-    public void drop(int dimension) {
-        builders.remove(dimension);
+    /**
+     * Awaits the restored rows of a partition, whose keys are not {@linkplain #add added}, but
+     * {@linkplain #read read} from the log.
+     *
+     * @param chunkCount number of chunks in the log; 0 if the partition is empty
+     */
+    public void await(int dimension, int partition, long chunkCount) {
+        if (chunkCount > 0 && builders.containsKey(dimension)) {
+            unread.put(partition, new Unread(dimension, 0, chunkCount));
+        }
+    }
+
+    /** Whether rows that are {@linkplain #await awaited} have not been read. */
+    public boolean awaitsLog() {
+        return !unread.isEmpty();
+    }
+
+    /**
+     * Adds the keys of a chunk that an engine reads from the log, the first time it reads it.
+     *
+     * @param index of the chunk in its partition
+     */
+    public void read(int partition, long index, Chunk chunk) {
+        Unread rows = unread.get(partition);
+        if (rows == null || index != rows.next()) {
+            return;
+        }
+        add(chunk);
+        if (index + 1 == rows.chunkCount()) {
+            unread.remove(partition);
+        } else {
+            unread.put(partition, new Unread(rows.dimension(), index + 1, rows.chunkCount()));
+        }
     }
 
     /**
@@ -47,6 +98,13 @@ public final class DimensionKeys {
      * missing. Afterwards {@link #add} has no effect.
      */
     public Map<Integer, KeyFilterBuilder> complete() {
+        if (awaitsLog()) {
+            LOG.info(
+                    "Partitioned dimension filters no facts: restored partitions that are spilled={}.",
+                    unread.size());
+            unread.values().forEach(rows -> builders.remove(rows.dimension()));
+            unread.clear();
+        }
         Map<Integer, KeyFilterBuilder> complete = builders;
         builders = Map.of();
         return complete;

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.filter;
 
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
+import io.github.gpujoin.flink.filter.FilterRequest.Confirm;
 import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
 import io.github.gpujoin.flink.filter.FilterRequest.Offer;
 import io.github.gpujoin.flink.filter.FilterRequest.Put;
@@ -17,6 +18,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.util.clock.Clock;
+import org.apache.flink.util.clock.SystemClock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +49,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that has to wait is answered with {@link FilterResponse#AGAIN} after {@value
  * #WAIT_MS} ms, before Flink's RPC times out (10 s by default). So a task can tell a coordinator
  * that waits for dimensions from one that it cannot reach. Requests that wait are dropped when a
- * generation ends, and askers that are still alive repeat them.
+ * generation ends, and askers that are still alive repeat them. So a process that stops repeating
+ * its offer is gone, and its keys are no longer awaited.
  *
  * <p>Used by the JobMaster's main thread, and guarded by itself, since keys are merged in another.
  */
@@ -57,6 +61,7 @@ final class FilterExchange {
     private final FilterPlan plan;
     private final Executor worker;
     private final long waitMs;
+    private final Clock clock;
 
     /** The current attempt of each subtask of the join that has started. */
     private final Map<Integer, ExecutionAttemptID> started = new HashMap<>();
@@ -78,16 +83,18 @@ final class FilterExchange {
      * @param worker merges keys
      */
     FilterExchange(FilterPlan plan, Executor worker) {
-        this(plan, worker, WAIT_MS);
+        this(plan, worker, WAIT_MS, SystemClock.getInstance());
     }
 
     /**
      * @param waitMs time after which a request that has to wait is answered so
+     * @param clock of timeouts
      */
-    FilterExchange(FilterPlan plan, Executor worker, long waitMs) {
+    FilterExchange(FilterPlan plan, Executor worker, long waitMs, Clock clock) {
         this.plan = plan;
         this.worker = worker;
         this.waitMs = waitMs;
+        this.clock = clock;
     }
 
     /** Records that an attempt of a subtask of the join has started. */
@@ -147,6 +154,8 @@ final class FilterExchange {
             FilterRequest request, int parallelism) {
         if (request instanceof Announce announce) {
             return announce(announce, parallelism);
+        } else if (request instanceof Confirm confirm) {
+            return completed(confirm(confirm));
         } else if (request instanceof Offer offer) {
             return offer(offer);
         } else if (request instanceof Put put) {
@@ -173,7 +182,8 @@ final class FilterExchange {
         announced.put(subtask, announce);
         announcers.put(subtask, answer);
         if (generation == null && announced.size() == parallelism) {
-            generation = new FilterGeneration(plan, announced.values(), worker, this::execute);
+            generation =
+                    new FilterGeneration(plan, announced.values(), worker, this::execute, clock);
         }
         if (generation != null) {
             answerAnnouncers(generation);
@@ -192,6 +202,14 @@ final class FilterExchange {
 
     private boolean isCurrent(String ofRequest) {
         return generation != null && generation.id().equals(ofRequest);
+    }
+
+    private FilterResponse confirm(Confirm confirm) {
+        if (!isCurrent(confirm.generation())) {
+            return FilterResponse.OVER;
+        }
+        generation.confirm(confirm.process());
+        return FilterResponse.ofDimensions(generation.id(), 0);
     }
 
     private CompletableFuture<FilterResponse> offer(Offer offer) {

@@ -4,20 +4,17 @@ package io.github.gpujoin.flink.filter;
 
 import static io.github.gpujoin.flink.filter.FilterRequest.dimensions;
 
-import io.github.gpujoin.core.filter.KeyFilter;
-import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
 import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
 import io.github.gpujoin.flink.filter.FilterRequest.Offer;
 import io.github.gpujoin.flink.filter.FilterRequest.Put;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -26,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
-import org.apache.flink.util.InstantiationUtil;
+import org.apache.flink.util.clock.Clock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,6 +39,11 @@ import org.slf4j.LoggerFactory;
  * many of finished filters, and a piece of {@value #PIECE_BYTES} bytes from each process.
  * Dimensions beyond that have no filter in other processes.
  *
+ * <p>Flink may release a TaskManager once its subtasks have finished, and nothing fails. So keys
+ * are awaited only from processes that are not silent for {@value #SILENCE_MS} ms: after all
+ * subtasks are announced, each confirms that it knows; from its offer on, a process repeats that or
+ * sends pieces every few seconds, until it has sent all keys.
+ *
  * <p>Keys are merged in another thread, since a Bloom filter of some millions of keys takes a
  * second. All else is guarded by the {@link FilterExchange}.
  */
@@ -54,28 +56,14 @@ final class FilterGeneration {
     /** Each process sends one piece at a time, so that few bytes wait in Flink's RPC. */
     static final int PIECE_BYTES = 1 << 18;
 
-    /** The keys of a dimension, and how much of them has arrived. */
-    private static final class Union {
-
-        private final KeyFilterBuilder keys;
-        private final Set<String> expected;
-
-        /** Number of the next piece, by process. */
-        private final Map<String, Integer> next = new HashMap<>();
-
-        /** Completes when the keys that have arrived are merged. */
-        private CompletableFuture<Void> merged = CompletableFuture.completedFuture(null);
-
-        Union(int maxBytes, Collection<String> expected) {
-            this.keys = new KeyFilterBuilder(maxBytes);
-            this.expected = new HashSet<>(expected);
-        }
-    }
+    /** Several repetitions of a request, and time-outs of Flink's RPC (10 s) between them. */
+    static final long SILENCE_MS = 60_000;
 
     private final String id = UUID.randomUUID().toString();
     private final FilterPlan plan;
     private final Executor worker;
     private final Executor guarded;
+    private final Clock clock;
     private final int subtasks;
 
     /** Number of subtasks of the join in each process. */
@@ -91,6 +79,11 @@ final class FilterGeneration {
     private final Set<ExecutionAttemptID> askers = new HashSet<>();
     private final Map<String, Offer> offers = new LinkedHashMap<>();
 
+    private final Set<String> confirmed = new HashSet<>();
+
+    /** Time of the last message of each process of the join. */
+    private final Map<String, Long> heardMs = new HashMap<>();
+
     /** Dimensions on offer, once all processes have offered theirs. */
     private long whole;
 
@@ -99,7 +92,7 @@ final class FilterGeneration {
     /** Dimensions that a task in another process needs. */
     private long needed;
 
-    private final Map<Integer, Union> unions = new HashMap<>();
+    private final Map<Integer, KeyUnion> unions = new HashMap<>();
     private final Map<Integer, byte[]> filters = new HashMap<>();
     private long filterBytes;
 
@@ -108,10 +101,16 @@ final class FilterGeneration {
      * @param worker merges keys
      * @param guarded executes what follows, guarded by the exchange
      */
-    FilterGeneration(FilterPlan plan, Collection<Announce> all, Executor worker, Executor guarded) {
+    FilterGeneration(
+            FilterPlan plan,
+            Collection<Announce> all,
+            Executor worker,
+            Executor guarded,
+            Clock clock) {
         this.plan = plan;
         this.worker = worker;
         this.guarded = guarded;
+        this.clock = clock;
         this.subtasks = all.size();
         Set<ExecutionAttemptID> ofFirst =
                 all.stream()
@@ -125,6 +124,7 @@ final class FilterGeneration {
             subtasksIn.merge(announce.process(), 1, Integer::sum);
             sendersTo.computeIfAbsent(announce.process(), p -> new HashSet<>()).addAll(named);
             senders.addAll(named);
+            heard(announce.process());
         }
     }
 
@@ -139,11 +139,42 @@ final class FilterGeneration {
 
     // ------------------------------------------------------------------ processes of the join
 
+    void confirm(String process) {
+        heard(process);
+        confirmed.add(process);
+    }
+
     void offer(Offer offer) {
+        confirm(offer.process());
+        add(offer);
+    }
+
+    private void add(Offer offer) {
         boolean isFirst = offers.putIfAbsent(offer.process(), offer) == null;
-        if (isFirst && offers.size() == subtasksIn.size()) {
+        if (isFirst && isDecided()) {
             decide();
         }
+    }
+
+    /** Adds offers without keys of the processes that did not confirm in time. */
+    private void addSilent() {
+        for (String process : subtasksIn.keySet()) {
+            if (!confirmed.contains(process) && isSilent(process)) {
+                LOG.info(
+                        "Dimensions filter no facts in other processes: process {} has not answered for {} s. Flink may have released it after its last task.",
+                        process,
+                        SILENCE_MS / 1_000);
+                add(new Offer(id, process, Map.of(), Map.of()));
+            }
+        }
+    }
+
+    private void heard(String process) {
+        heardMs.put(process, clock.relativeTimeMillis());
+    }
+
+    private boolean isSilent(String process) {
+        return clock.relativeTimeMillis() - heardMs.get(process) >= SILENCE_MS;
     }
 
     private boolean isDecided() {
@@ -178,15 +209,36 @@ final class FilterGeneration {
             parts |= isWhole ? 0 : 1L << d;
             unions.put(
                     d,
-                    new Union(
+                    new KeyUnion(
                             plan.maxBytes(),
-                            isWhole ? Set.of(leader().process()) : offers.keySet()));
+                            isWhole ? Set.of(leader().process()) : offers.keySet(),
+                            worker));
         }
     }
 
     /** The process that sends the keys of whole dimensions. */
     private Offer leader() {
-        return offers.values().iterator().next();
+        return offers.values().stream()
+                .filter(offer -> !isSilent(offer.process()))
+                .findFirst()
+                .orElseGet(() -> offers.values().iterator().next());
+    }
+
+    /** Drops the union of a dimension if a process that has not sent all of its keys is silent. */
+    private void dropIfSilent(int dimension) {
+        KeyUnion union = unions.get(dimension);
+        List<String> silent =
+                union == null
+                        ? List.of()
+                        : union.missing().stream().filter(this::isSilent).sorted().toList();
+        if (!silent.isEmpty()) {
+            LOG.info(
+                    "Dimension {} filters no facts in other processes: processes {} have not sent its keys for {} s. Flink may have released them after their last task.",
+                    dimension,
+                    silent,
+                    SILENCE_MS / 1_000);
+            unions.remove(dimension);
+        }
     }
 
     /**
@@ -199,8 +251,8 @@ final class FilterGeneration {
         }
         long wanted = 0;
         boolean mayBeWanted = false;
-        for (Map.Entry<Integer, Union> union : unions.entrySet()) {
-            if (union.getValue().expected.contains(offer.process())) {
+        for (Map.Entry<Integer, KeyUnion> union : unions.entrySet()) {
+            if (union.getValue().missing().contains(offer.process())) {
                 wanted |= needed & 1L << union.getKey();
                 mayBeWanted = true;
             }
@@ -213,9 +265,10 @@ final class FilterGeneration {
 
     /** Adds keys, and answers when they are merged. A piece that has arrived already is ignored. */
     CompletableFuture<FilterResponse> put(Put put) {
+        heard(put.process());
         FilterResponse received = FilterResponse.ofDimensions(id, 0);
-        Union union = unions.get(put.dimension());
-        if (union == null || !union.expected.contains(put.process())) {
+        KeyUnion union = unions.get(put.dimension());
+        if (union == null || !union.missing().contains(put.process())) {
             return CompletableFuture.completedFuture(received);
         }
         if (put.piece() == null) {
@@ -226,51 +279,34 @@ final class FilterGeneration {
             unions.remove(put.dimension());
             return CompletableFuture.completedFuture(received);
         }
-        if (put.index() == union.next.getOrDefault(put.process(), 0)) {
-            union.next.put(put.process(), put.index() + 1);
-            union.merged = union.merged.thenRunAsync(() -> union.keys.add(put.piece()), worker);
-            if (put.isLast()) {
-                union.expected.remove(put.process());
-            }
-            if (union.expected.isEmpty()) {
-                union.merged
-                        .thenApplyAsync(done -> union.keys.build().map(Built::of), worker)
+        if (union.add(put)) {
+            if (union.missing().isEmpty()) {
+                union.build()
                         .whenCompleteAsync(
                                 (filter, failure) -> built(put.dimension(), filter, failure),
                                 guarded);
             } else {
                 // No process would send the rest, and tasks would wait for it.
-                union.merged.exceptionally(
-                        failure -> {
-                            guarded.execute(() -> built(put.dimension(), null, failure));
-                            return null;
-                        });
+                union.merged()
+                        .exceptionally(
+                                failure -> {
+                                    guarded.execute(() -> built(put.dimension(), null, failure));
+                                    return null;
+                                });
             }
         }
-        return union.merged.handle((done, failure) -> received);
-    }
-
-    /** A filter and its serialized form, which is made outside of the exchange's lock. */
-    private record Built(KeyFilter filter, byte[] bytes) {
-
-        static Built of(KeyFilter filter) {
-            try {
-                return new Built(filter, InstantiationUtil.serializeObject(filter));
-            } catch (IOException e) {
-                throw new UncheckedIOException("Cannot serialize a filter: " + filter, e);
-            }
-        }
+        return union.merged().handle((done, failure) -> received);
     }
 
     private void built(
-            int dimension, @Nullable Optional<Built> built, @Nullable Throwable failure) {
-        Optional<Built> filter = failure == null ? built : Optional.empty();
+            int dimension, @Nullable Optional<KeyUnion.Built> built, @Nullable Throwable failure) {
+        Optional<KeyUnion.Built> filter = failure == null ? built : Optional.empty();
         long lengthBytes = filter.map(each -> each.filter().lengthBytes()).orElse(0L);
         boolean isUsed = filter.isPresent() && filterBytes + lengthBytes <= MAX_BYTES;
         LOG.info(
                 "Filter of facts for other processes: dimension={}, filter={}, bytes of other dimensions={}, is used={}.",
                 dimension,
-                filter.map(Built::filter).orElse(null),
+                filter.map(KeyUnion.Built::filter).orElse(null),
                 filterBytes,
                 isUsed,
                 failure);
@@ -285,7 +321,8 @@ final class FilterGeneration {
 
     /**
      * Returns which filters a task fetches, or null as long as keys are missing. A task needs the
-     * filters that subtasks of the join in its own process do not publish.
+     * filters that subtasks of the join in its own process do not publish. It repeats its request
+     * while it waits, which finds out in time that a process has become silent.
      */
     @Nullable FilterResponse answer(Ask ask) {
         awaitPackers(ask.attempt().getJobVertexId());
@@ -293,6 +330,9 @@ final class FilterGeneration {
             return FilterResponse.OVER;
         }
         askers.add(ask.attempt());
+        if (!isDecided()) {
+            addSilent();
+        }
         if (!isDecided()) {
             return null;
         }
@@ -306,6 +346,7 @@ final class FilterGeneration {
         needed |= needs;
         long has = 0;
         for (int dimension : dimensions(needs)) {
+            dropIfSilent(dimension);
             if (unions.containsKey(dimension)) {
                 return null;
             }

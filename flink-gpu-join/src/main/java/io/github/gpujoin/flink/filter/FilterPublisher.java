@@ -6,6 +6,7 @@ import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.filter.KeyPiece;
 import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
+import io.github.gpujoin.flink.filter.FilterRequest.Confirm;
 import io.github.gpujoin.flink.filter.FilterRequest.Offer;
 import io.github.gpujoin.flink.filter.FilterRequest.Put;
 import io.github.gpujoin.flink.filter.ProcessKeys.Keys;
@@ -66,6 +67,13 @@ public final class FilterPublisher implements AutoCloseable {
                         ? CompletableFuture.completedFuture(FilterResponse.OVER)
                         : client.send(
                                 new Announce(task.attempt(), process, attempts(task, senders)));
+        announced.thenAccept(this::confirm);
+    }
+
+    private void confirm(FilterResponse response) {
+        if (response.isOk()) {
+            client.send(new Confirm(response.generation(), process));
+        }
     }
 
     /** Several senders send to all subtasks, so that only subtask 0 lists them. */

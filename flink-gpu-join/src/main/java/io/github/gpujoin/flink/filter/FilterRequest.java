@@ -30,6 +30,17 @@ sealed interface FilterRequest extends CoordinationRequest {
     }
 
     /**
+     * A subtask has received the answer to its announcement. From then on, either a failure of its
+     * process ends the generation, or the process has offered its keys.
+     *
+     * @param generation that the announcement was answered with
+     */
+    record Confirm(String generation, String process) implements FilterRequest {
+
+        private static final long serialVersionUID = 1L;
+    }
+
+    /**
      * The subtasks of a process offer their keys, once all dimensions are complete in each of them.
      * The answer lists the dimensions to send, none if no further process needs any.
      *

@@ -54,6 +54,7 @@ public final class FilterSubscription implements AutoCloseable {
     private volatile @Nullable List<DimensionFilter> settled;
 
     private List<DimensionFilter> applied = List.of();
+    private long appliedMaxBytes;
     private @Nullable RowPruner pruner;
     private int rowsToLook;
 
@@ -222,10 +223,11 @@ public final class FilterSubscription implements AutoCloseable {
      *
      * @param rowCount number of the next facts, all of which pass if there is no pruner
      * @param maxKeptShare a filter that keeps more than this share of the rows is suspended
+     * @param maxBytes of a filter that is tested
      */
-    public @Nullable RowPruner pruner(int rowCount, double maxKeptShare) {
-        if (applied != settled) {
-            look(rowCount, maxKeptShare);
+    public @Nullable RowPruner pruner(int rowCount, double maxKeptShare, long maxBytes) {
+        if (applied != settled || appliedMaxBytes != maxBytes) {
+            look(rowCount, maxKeptShare, maxBytes);
         }
         if (pruner == null || pruner.isActive()) {
             return pruner;
@@ -234,21 +236,23 @@ public final class FilterSubscription implements AutoCloseable {
         return null;
     }
 
-    private void look(int rowCount, double maxKeptShare) {
+    private void look(int rowCount, double maxKeptShare, long maxBytes) {
         rowsToLook -= rowCount;
         if (rowsToLook > 0) {
             return;
         }
         rowsToLook = LOOK_ROWS;
         List<DimensionFilter> filters = known();
-        if (filters.size() > applied.size()) {
+        if (filters.size() > applied.size() || appliedMaxBytes != maxBytes) {
             pruner =
                     new RowPruner(
                             filters.stream()
+                                    .filter(f -> f.keys().lengthBytes() <= maxBytes)
                                     .map(f -> new ColumnTest(f.factColumn(), f.keys()))
                                     .toList(),
                             maxKeptShare);
         }
+        appliedMaxBytes = maxBytes;
         // Not settled: it may be a longer list by now, which the pruner does not test.
         applied = filters;
     }

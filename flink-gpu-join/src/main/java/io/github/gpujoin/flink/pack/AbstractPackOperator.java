@@ -272,6 +272,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     /** Moves buffered rows of a packer into the sink. */
     void drain() {}
 
+    /** Whether dimensions may give filters of the rows. */
+    final boolean mayPrune() {
+        return !filterPlan.dimensions().isEmpty();
+    }
+
     final boolean hasFilter() {
         return filter != null;
     }

@@ -91,7 +91,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         rowsIn.inc(chunk.rowCount());
         rowCounts.received(chunk);
         double maxKeptShare = passesThrough() ? MAX_KEPT_SHARE_BY_REFERENCE : MAX_KEPT_SHARE;
-        RowPruner pruner = filters.pruner(chunk.rowCount(), maxKeptShare);
+        RowPruner pruner = filters.pruner(chunk.rowCount(), maxKeptShare, Long.MAX_VALUE);
         if (chunk.rowCount() > 0 && passesThrough() && pruner == null) {
             sink.forward(chunk);
             return;

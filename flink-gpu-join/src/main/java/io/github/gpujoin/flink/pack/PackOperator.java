@@ -27,6 +27,21 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     /** The builders of as many groups stay in a core's first cache. */
     private static final int MAX_GROUPS_AT_ONCE = 8;
 
+    /**
+     * Facts of more bytes are tested before they are written. Narrow ones are staged, and tested
+     * together.
+     */
+    private static final int MAX_TESTED_ROW_BYTES = 64;
+
+    /**
+     * A core's second cache holds filters up to this size. A test of a larger one costs more than
+     * the join of a narrow fact.
+     */
+    private static final int MAX_CACHED_FILTER_BYTES = 1 << 20;
+
+    /** Rows that are not staged between two looks for filters. */
+    private static final int UNSTAGED_ROWS = 64;
+
     private final RecordLayout<T> layout;
 
     /** Returns the kind of a change, or null if records are not changes. */
@@ -39,11 +54,24 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     private transient long[] key;
 
-    /** The groups' targets; one if rows are staged. */
     private transient RecordEncoder.Target[] targets;
 
-    /** Rows that wait to be divided among the groups, or null if these are few. */
+    /** Rows that wait to be tested and divided among the groups; null if that never pays. */
     private transient @Nullable StagedRows staged;
+
+    private transient RecordEncoder.@Nullable Target stagedTarget;
+
+    /** Whether rows are staged to be divided, also while no filter tests them. */
+    private transient boolean dividesStaged;
+
+    /** Whether filters test staged rows, and not each record before it is written. */
+    private transient boolean testsStaged;
+
+    /** Whether the next rows are staged. Else no row is. */
+    private transient boolean isStaging;
+
+    /** Rows until {@link #isStaging} is decided again. */
+    private transient int rowsToDecision;
 
     /**
      * @param filter of records, null to keep all
@@ -90,18 +118,34 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
 
     @Override
     void onPackingChanged() {
+        dividesStaged = packing.isPartitioned() && groups.count() > MAX_GROUPS_AT_ONCE;
+        testsStaged = mayPrune() && layout.schema().fixedRowBytes() <= MAX_TESTED_ROW_BYTES;
         staged =
-                packing.isPartitioned() && groups.count() > MAX_GROUPS_AT_ONCE
+                dividesStaged || testsStaged
                         ? new StagedRows(layout.schema(), packing, groups, sink)
                         : null;
-        targets = new RecordEncoder.Target[staged == null ? groups.count() : 1];
+        stagedTarget = staged == null ? null : encoder.target(staged.builder());
+        targets = new RecordEncoder.Target[groups.count()];
+        isStaging = dividesStaged;
+        rowsToDecision = 0;
     }
 
     @Override
     void drain() {
         if (staged != null) {
-            staged.divide();
+            divide();
         }
+    }
+
+    private void divide() {
+        int rowCount = staged.rowCount();
+        if (rowCount == 0) {
+            return;
+        }
+        RowPruner pruner = testsStaged ? pruner(rowCount) : null;
+        rowsPruned.inc(staged.divide(pruner));
+        isStaging = dividesStaged || pruner != null;
+        rowsToDecision = UNSTAGED_ROWS;
     }
 
     @Override
@@ -130,12 +174,24 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             nullKeyRows.inc();
             return;
         }
-        RowPruner pruner = filters.pruner(1, MAX_KEPT_SHARE);
-        if (pruner != null && isPruned(record, pruner)) {
-            rowsPruned.inc();
-            return;
+        if (testsStaged) {
+            if (!isStaging && --rowsToDecision < 0) {
+                isStaging = pruner(UNSTAGED_ROWS) != null;
+                rowsToDecision = UNSTAGED_ROWS;
+            }
+        } else {
+            RowPruner pruner = pruner(1);
+            if (pruner != null && isPruned(record, pruner)) {
+                rowsPruned.inc();
+                return;
+            }
         }
         add(record, timestamp);
+    }
+
+    private @Nullable RowPruner pruner(int rowCount) {
+        long maxBytes = testsStaged ? MAX_CACHED_FILTER_BYTES : Long.MAX_VALUE;
+        return filters.pruner(rowCount, MAX_KEPT_SHARE, maxBytes);
     }
 
     private boolean isPruned(T record, RowPruner pruner) {
@@ -194,11 +250,14 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
         int group = 0;
         RecordEncoder.Target target = null;
         try {
-            if (packing.isPartitioned() && staged == null) {
-                long key = encoder.key(record, packing.partitionColumn());
-                group = groups.of(key);
+            if (isStaging) {
+                target = stagedTarget;
+            } else {
+                if (packing.isPartitioned()) {
+                    group = groups.of(encoder.key(record, packing.partitionColumn()));
+                }
+                target = target(group);
             }
-            target = target(group);
             encoder.encode(record, timestamp, target);
         } catch (Exception e) {
             if (target != null) {
@@ -207,11 +266,22 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
             throw unpackable(e);
         }
         if (target.hasOneRow() || target.isFull()) {
-            if (staged == null) {
-                sink.added(group, 1, sink.nowMs());
-            } else {
-                staged.added();
-            }
+            added(target, group);
+        }
+    }
+
+    private void added(RecordEncoder.Target target, int group) {
+        if (!isStaging) {
+            sink.added(group, 1, sink.nowMs());
+            return;
+        }
+        if (target.hasOneRow()) {
+            staged.addedFirst();
+        }
+        if (target.isFull()) {
+            divide();
+            testsStaged &= staged.rowBytes() <= MAX_TESTED_ROW_BYTES;
+            isStaging &= dividesStaged || testsStaged;
         }
     }
 
@@ -235,7 +305,7 @@ public final class PackOperator<T> extends AbstractPackOperator<T, T> {
     private RecordEncoder.Target target(int group) {
         RecordEncoder.Target target = targets[group];
         if (target == null) {
-            target = encoder.target(staged == null ? sink.builder(group) : staged.builder());
+            target = encoder.target(sink.builder(group));
             targets[group] = target;
         }
         return target;

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.pack;
 
+import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rows of all groups in their order of arrival, until they are divided among the groups: a row is
- * written to one place, which stays in a core's cache, instead of one of many. Not thread-safe.
+ * written to one place, which stays in a core's cache, instead of one of many. Filters of facts
+ * test the keys of all staged rows at once, so that the reads of a filter larger than the cache
+ * overlap. Not thread-safe.
  */
 final class StagedRows {
 
@@ -18,20 +22,27 @@ final class StagedRows {
 
     private final ChunkSink sink;
     private final ChunkBuilder builder;
-    private final RowPartitioner partitioner;
-    private final ChunkKeys keys;
+    private final @Nullable RowPartitioner partitioner;
+    private final @Nullable ChunkKeys keys;
     private final ChunkCopier copier;
+    private final RowSelection selection = new RowSelection();
+    private final ChunkKeyReader[] filteredKeys;
     private long arrivedAtMs;
+    private long rowBytes;
 
-    /**
-     * @param packing partitioned
-     */
     StagedRows(ChunkSchema schema, PackSpec packing, PartitionGroups groups, ChunkSink sink) {
         this.sink = sink;
         this.builder = new ChunkBuilder(schema, Math.min(packing.chunkBytes(), STAGED_BYTES));
-        this.partitioner = new RowPartitioner(groups);
-        this.keys = new ChunkKeys(schema, packing.partitionColumn());
+        this.partitioner = packing.isPartitioned() ? new RowPartitioner(groups) : null;
+        this.keys =
+                packing.isPartitioned() ? new ChunkKeys(schema, packing.partitionColumn()) : null;
         this.copier = new ChunkCopier(ChunkProjection.identity(schema));
+        this.filteredKeys = new ChunkKeyReader[schema.size()];
+        for (int column = 0; column < schema.size(); column++) {
+            if (schema.column(column).type().isInteger()) {
+                filteredKeys[column] = new ChunkKeyReader(schema, column);
+            }
+        }
     }
 
     /** Where to add rows. Never full. */
@@ -39,32 +50,70 @@ final class StagedRows {
         return builder;
     }
 
-    /** To be called after each row that is the first or fills the builder. */
-    void added() {
-        if (builder.rowCount() == 1) {
-            arrivedAtMs = sink.rowsCome();
-        }
-        if (builder.isFull()) {
-            divide();
-        }
+    int rowCount() {
+        return builder.rowCount();
     }
 
-    /** Copies all rows to the groups' builders, and emits what is full. */
-    void divide() {
-        if (builder.isEmpty()) {
-            return;
+    /** Returns the mean length in bytes of the rows that were divided last. */
+    long rowBytes() {
+        return rowBytes;
+    }
+
+    /** To be called after the first row was added. */
+    void addedFirst() {
+        arrivedAtMs = sink.rowsCome();
+    }
+
+    /**
+     * Copies the rows to the groups' builders, and emits what is full.
+     *
+     * @param pruner drops rows without results; null to keep all
+     * @return number of dropped rows
+     */
+    int divide(@Nullable RowPruner pruner) {
+        int rowCount = builder.rowCount();
+        if (rowCount == 0) {
+            return 0;
         }
         Chunk rows = builder.sealTransient(0, ChunkDescriptor.UNPARTITIONED, 0, 0);
-        keys.sort(rows, partitioner);
-        for (int group = 0; group < partitioner.groups().count(); group++) {
-            int next = partitioner.start(group);
-            int end = partitioner.end(group);
-            while (next < end) {
-                ChunkBuilder target = sink.builder(group);
-                int copied = copier.append(rows, partitioner.rows(), next, end - next, target);
-                sink.added(group, copied, arrivedAtMs);
-                next += copied;
+        rowBytes = rows.lengthBytes() / rowCount;
+        selection.selectAll(rowCount);
+        if (pruner != null) {
+            selection.truncate(
+                    pruner.select(
+                            (column, condition, numbers, count) ->
+                                    condition.select(
+                                            filteredKeys[column].read(rows), numbers, 0, count, 0),
+                            selection.own(),
+                            rowCount));
+        }
+        if (partitioner == null) {
+            append(rows, 0, selection.rows(), 0, selection.size());
+        } else {
+            if (selection.size() == rowCount) {
+                keys.sort(rows, partitioner);
+            } else {
+                keys.sort(rows, selection, partitioner);
             }
+            for (int group = 0; group < partitioner.groups().count(); group++) {
+                append(
+                        rows,
+                        group,
+                        partitioner.rows(),
+                        partitioner.start(group),
+                        partitioner.end(group));
+            }
+        }
+        return rowCount - selection.size();
+    }
+
+    private void append(Chunk rows, int group, int[] numbers, int from, int end) {
+        int next = from;
+        while (next < end) {
+            ChunkBuilder target = sink.builder(group);
+            int copied = copier.append(rows, numbers, next, end - next, target);
+            sink.added(group, copied, arrivedAtMs);
+            next += copied;
         }
     }
 }

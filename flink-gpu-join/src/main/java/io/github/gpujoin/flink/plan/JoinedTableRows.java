@@ -2,38 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import io.github.gpujoin.flink.emit.RecordReader;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.binary.BinaryRowData;
-import org.apache.flink.table.data.utils.JoinedRowData;
+import org.apache.flink.table.runtime.typeutils.RowDataSerializer;
 import org.apache.flink.table.types.logical.RowType;
 import org.apache.flink.types.RowKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins a probe row and a build row to one row, in this order. A missing row becomes nulls.
- *
- * <p>Two binary rows become one binary row, which operators behind the join copy as bytes. They
- * would copy any other row field by field, each of them, unless Flink reuses objects.
+ * Joins a probe row and a build row to one new binary row, in this order. A missing row becomes
+ * nulls. Operators behind the join copy a binary row as bytes. They would copy any other row field
+ * by field, each of them, unless Flink reuses objects.
  */
-public final class JoinedTableRows implements JoinFunction<RowData, RowData, RowData> {
+public final class JoinedTableRows
+        implements JoinFunction<RowData, RowData, RowData>, RecordReader {
 
     private static final long serialVersionUID = 1L;
 
     private final int buildColumns;
     private final int probeColumns;
+    private final RowDataSerializer buildRows;
+    private final RowDataSerializer probeRows;
 
     /** Whether the values of a column are behind the fixed part of a binary row. */
     private final boolean[] buildOutOfLine;
 
     private final boolean[] probeOutOfLine;
 
+    /** Rows of nulls; null before they are needed. */
+    private transient @Nullable BinaryRowData missingBuild;
+
+    private transient @Nullable BinaryRowData missingProbe;
+
     public JoinedTableRows(RowType build, RowType probe) {
         this.buildColumns = build.getFieldCount();
         this.probeColumns = probe.getFieldCount();
+        this.buildRows = new RowDataSerializer(build);
+        this.probeRows = new RowDataSerializer(probe);
         this.buildOutOfLine = outOfLine(build);
         this.probeOutOfLine = outOfLine(probe);
     }
@@ -48,17 +58,28 @@ public final class JoinedTableRows implements JoinFunction<RowData, RowData, Row
 
     @Override
     public RowData join(@Nullable RowData build, @Nullable RowData probe) {
-        if (build instanceof BinaryRowData second
-                && probe instanceof BinaryRowData first
-                && first.getSegments().length == 1
-                && second.getSegments().length == 1) {
-            return joined(first, second);
-        }
-        return new JoinedRowData(orNulls(probe, probeColumns), orNulls(build, buildColumns));
+        return joined(
+                probe == null ? missingProbe() : binary(probe, probeRows),
+                build == null ? missingBuild() : binary(build, buildRows));
     }
 
-    private static RowData orNulls(@Nullable RowData row, int columns) {
-        return row == null ? new GenericRowData(columns) : row;
+    private static BinaryRowData binary(RowData row, RowDataSerializer rows) {
+        BinaryRowData binary = rows.toBinaryRow(row);
+        return binary.getSegments().length == 1 ? binary : binary.copy();
+    }
+
+    private BinaryRowData missingProbe() {
+        if (missingProbe == null) {
+            missingProbe = probeRows.toBinaryRow(new GenericRowData(probeColumns)).copy();
+        }
+        return missingProbe;
+    }
+
+    private BinaryRowData missingBuild() {
+        if (missingBuild == null) {
+            missingBuild = buildRows.toBinaryRow(new GenericRowData(buildColumns)).copy();
+        }
+        return missingBuild;
     }
 
     /**

@@ -161,7 +161,16 @@ public final class StarJoinPipeline {
                             topology.filtersAreOn() ? filterReason(d) : ReasonCode.FILTERS_OFF,
                             side.expectedBytes()));
         }
-        return topology.explain(spec, explained).withTextGroups(textGroups());
+        return topology.explain(spec, explained)
+                .withTextGroups(textGroups())
+                .withSourceConditions(sourceConditions());
+    }
+
+    /** Returns the predicates that the source of the facts receives, in the terms of the user. */
+    private List<String> sourceConditions() {
+        return topology.filters(List.of(), facts).conditions().stream()
+                .map(condition -> condition.column() + " " + condition.values())
+                .toList();
     }
 
     private List<String> textGroups() {

@@ -85,7 +85,9 @@ public final class TableInput {
         DataType internal =
                 DataTypeUtils.toInternalDataType(DataTypeUtils.removeTimeAttribute(row)).notNull();
         try {
-            DataStream<RowData> stream = tables.toDataStream(table, withNullableFields(internal));
+            DataStream<RowData> stream =
+                    TableConversion.uncopied(
+                            tables.toDataStream(table, withNullableFields(internal)));
             // The table's own type, in which fields are NOT NULL.
             DataStream<RowData> typed = UncopiedType.stream(stream, ExternalTypeInfo.of(internal));
             return new TableInput(side, table, (RowType) internal.getLogicalType(), typed, null);

@@ -63,13 +63,15 @@ final class RowDataShape<T> extends RecordShape<T> {
         };
     }
 
-    /** Numbers, texts and bytes as they are in the row, without an object for them. */
+    /** Values as they are in the row; times and short decimals without objects of the column. */
     @Override
     ColumnWriter<T> writer(int column, RecordField field) {
         int index = indexOf(field.name());
         FieldKind kind = field.kind();
         if (kind == FieldKind.SERIALIZED) {
-            return super.writer(column, field);
+            return RowDataValueWriter.isFor(logicalType(index))
+                    ? new RowDataValueWriter<>(index, logicalType(index))
+                    : super.writer(column, field);
         }
         return (record, target) -> {
             RowData row = (RowData) record;

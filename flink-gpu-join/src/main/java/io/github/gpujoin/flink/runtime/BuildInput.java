@@ -54,6 +54,9 @@ final class BuildInput {
     /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
     private boolean wasComplete;
 
+    /** Whether the build of the tables reads keys from the log. */
+    private boolean awaitsLog;
+
     /**
      * @param probes joins facts by way of {@code probeSide}
      * @param checkNotCancelled throws if the task has been cancelled
@@ -165,13 +168,19 @@ final class BuildInput {
     private void startBuild() throws Exception {
         if (!isLoadComplete()) {
             buildSide.startBuild();
-            publishFilters();
+            awaitsLog = dimensionKeys.awaitsLog();
+            if (!awaitsLog) {
+                publishFilters();
+            }
             tableBuild.start();
         }
     }
 
     private void startJoining() throws Exception {
         long builtMs = buildSide.complete();
+        if (awaitsLog) {
+            publishFilters();
+        }
         LOG.info(
                 "{}\n  table bytes={}, table build took {} ms, fact chunks that waited={}",
                 RunReport.of(plan(), task, engineStatus, counts.build()),
@@ -182,8 +191,9 @@ final class BuildInput {
     }
 
     /**
-     * Publishes the filters before the tables are built, for sources that wait for them. Marks tell
-     * which dimension is partitioned. Snapshots of earlier releases lack them.
+     * Publishes the filters before the tables are built, for sources that wait for them; after it,
+     * if the keys of restored rows are read from the log meanwhile. Marks tell which dimension is
+     * partitioned. Snapshots of earlier releases lack them.
      */
     private void publishFilters() {
         filters.publish(

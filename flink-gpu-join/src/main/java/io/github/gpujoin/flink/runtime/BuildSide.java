@@ -173,10 +173,7 @@ final class BuildSide {
             throws Exception {
         checkNotCancelled.run();
         unmatched.restored(size.partition(), size.rows());
-        if (size.rows() > 0) {
-            // Its keys stay in the log.
-            keys.drop(dimension);
-        }
+        keys.await(dimension, size.partition(), size.chunks());
         divided.addBuild(size.partition(), size.rows(), size.bytes());
         counts.restored(dimension, size);
     }

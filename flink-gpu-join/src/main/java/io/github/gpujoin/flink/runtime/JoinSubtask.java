@@ -59,7 +59,8 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         state = new SubtaskState(subtask, context, gpu);
         inputs = SubtaskInputs.open(subtask, gpu);
         Output<StreamRecord<OUT>> output = inputs.counted(subtask, operatorOutput);
-        engine = SubtaskEngine.open(subtask, state, inputs, gpu);
+        dimensionKeys = new DimensionKeys(subtask.spec(), subtask.settings().filters());
+        engine = SubtaskEngine.open(subtask, state, inputs, dimensionKeys, gpu);
         emitter = emitters.create(subtask.runtime());
         UnmatchedBuildRows unmatched =
                 UnmatchedBuildRows.of(
@@ -72,7 +73,6 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         probeSide =
                 new ProbeSideFactory<>(subtask, state, inputs, engine, emitter, output)
                         .create(unmatched);
-        dimensionKeys = new DimensionKeys(subtask.spec(), subtask.settings().filters());
         filters =
                 new FilterPublisher(
                         subtask.settings().filters(), subtask.environment(), inputs.factSenders());

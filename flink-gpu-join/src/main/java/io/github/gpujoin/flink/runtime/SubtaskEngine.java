@@ -8,6 +8,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.EngineOpener;
 import io.github.gpujoin.flink.engine.EngineStatus;
+import io.github.gpujoin.flink.filter.DimensionKeys;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.metrics.SubtaskCounts;
 import org.apache.flink.util.IOUtils;
@@ -55,8 +56,17 @@ final class SubtaskEngine implements AutoCloseable {
         metrics.logged(state.buildLog().bytes());
     }
 
+    /**
+     * Opens the engine without tables.
+     *
+     * @param keys collects the keys of restored rows
+     */
     static SubtaskEngine open(
-            SubtaskContext subtask, SubtaskState state, SubtaskInputs inputs, AssignedGpu gpu) {
+            SubtaskContext subtask,
+            SubtaskState state,
+            SubtaskInputs inputs,
+            DimensionKeys keys,
+            AssignedGpu gpu) {
         JoinSettings settings = subtask.settings();
         JoinMetrics metrics =
                 new JoinMetrics(
@@ -70,7 +80,7 @@ final class SubtaskEngine implements AutoCloseable {
                                 subtask.runtime(),
                                 inputs.tableMemory(settings.engines().slotMemoryBytes()),
                                 reason -> metrics.fallbacks(reason).inc())
-                        .open(state.keys(), state.buildLog(), gpu);
+                        .open(state.keys(), state.buildLog(), keys, gpu);
         try {
             return new SubtaskEngine(subtask, state, inputs, metrics, opened);
         } catch (RuntimeException e) {

@@ -4,9 +4,14 @@ package io.github.gpujoin.flink.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -15,6 +20,7 @@ import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.core.fs.Path;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
@@ -129,6 +135,49 @@ class ExplainTest {
         assertThat(star.explain().toString())
                 .contains("filters of facts: day (FILTERS_OFF)\n")
                 .contains("FILTERS_OFF: gpu-join.fact-filters is off");
+    }
+
+    private StarJoin<RowView> starOfFiles(StreamExecutionEnvironment env) {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("k", ColumnType.INT64), Column.of("quantity", ColumnType.INT32));
+        ColumnarSource files = ColumnarSource.of(new NoFormat(schema), new Path("file:///none"));
+        StarJoin<RowView> star =
+                StarJoin.ofSource(env, files, "orders")
+                        .where(ColumnPredicate.column("quantity").between(1, 24))
+                        .where(ColumnPredicate.column("quantity").notEqualTo(7))
+                        .where(ColumnPredicate.column("k").greaterThan(4))
+                        .select("k")
+                        .uid("sales");
+        star.dimension(rows(env), d -> d.named("day").on("k", "k"));
+        return star;
+    }
+
+    @Test
+    void shouldNameTheConditionsThatReachTheSource() {
+        StarJoin<RowView> star = starOfFiles(env());
+
+        assertThat(star.explain().toString())
+                .contains(
+                        "  filters of facts: day (FILTERS)\n"
+                                + "  conditions for the source of facts:"
+                                + " quantity {1..24}, quantity {..6, 8..}, k {5..}\n");
+        assertThat(star.explain().withChunks(ReasonCode.MANY_KEY_GROUPS).sourceConditions())
+                .containsExactly("quantity {1..24}", "quantity {..6, 8..}", "k {5..}");
+    }
+
+    @Test
+    void shouldNameNoConditionsThatReachNoSource() {
+        StarJoin<Customer> stream =
+                StarJoin.of(env().fromData(Customer.class, new Customer()))
+                        .where(ColumnPredicate.column("id").lessThan(3))
+                        .select("city");
+        stream.dimension(rows(env), d -> d.on("id", "k"));
+        config.set(GpuJoinOptions.FACT_FILTERS, false);
+
+        assertThat(stream.explain().sourceConditions()).isEmpty();
+        assertThat(starOfFiles(env()).explain().sourceConditions()).isEmpty();
+        assertThat(starOfFiles(env()).explain().toString()).doesNotContain("conditions");
     }
 
     @ParameterizedTest

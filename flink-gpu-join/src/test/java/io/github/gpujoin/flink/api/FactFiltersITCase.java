@@ -15,21 +15,21 @@ import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
+import org.apache.flink.api.common.functions.OpenContext;
+import org.apache.flink.api.common.functions.RichMapFunction;
+import org.apache.flink.api.common.state.CheckpointListener;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
-import org.apache.flink.metrics.Counter;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
-import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -41,61 +41,23 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Packers drop facts without a match, and every result is emitted once. */
 @Timeout(180)
 @ExtendWith(RegionLeakExtension.class)
-class FactFiltersITCase {
+class FactFiltersITCase extends FactFiltersScenario {
 
-    private static final InMemoryReporter METRICS = InMemoryReporter.createWithRetainedMetrics();
+    private static final InMemoryReporter REPORTER = InMemoryReporter.createWithRetainedMetrics();
 
-    @RegisterExtension
-    static final MiniClusterExtension CLUSTER =
-            new MiniClusterExtension(
-                    new MiniClusterResourceConfiguration.Builder()
-                            .setNumberTaskManagers(1)
-                            .setNumberSlotsPerTaskManager(2)
-                            .setConfiguration(METRICS.addToConfiguration(new Configuration()))
-                            .build());
+    @RegisterExtension static final MiniClusterExtension CLUSTER = cluster(REPORTER, 1, 2);
 
     private static final long FACTS = 300_000;
-
     private static final int PACED_FACTS = 40;
-
-    private static final long LONGEST_PACE_NS = 30_000_000_000L;
-
-    /** Until a filter drops a fact: the dimension may complete after all facts were sent. */
-    private static volatile boolean isPaced;
-
-    private static long paceFromNs;
-    private static long prunedBefore;
-
-    private static final long KEYS = 10_000;
-
-    /** The dimension has one of so many keys. */
-    private static final long MATCHING = 10;
-
     private static final int CHUNK_ROWS = 1_000;
 
     private static final ChunkSchema CHUNKS =
             ChunkSchema.of(
                     Column.of("key", ColumnType.INT32), Column.of("number", ColumnType.INT64));
 
-    /** A fact or a row of the dimension. */
-    public static class Numbered {
-        public long key;
-        public String text;
-        public long number;
-
-        public Numbered() {}
-    }
-
-    private static long key(long number) {
-        return number * 7 % KEYS;
-    }
-
-    private static Numbered numbered(long number) {
-        Numbered row = new Numbered();
-        row.key = key(number);
-        row.text = "key " + row.key;
-        row.number = number;
-        return row;
+    @BeforeAll
+    static void readMetrics() {
+        read(REPORTER);
     }
 
     private static StreamExecutionEnvironment env(boolean filters) {
@@ -108,21 +70,8 @@ class FactFiltersITCase {
         return env;
     }
 
-    private static DataStream<Long> sequence(StreamExecutionEnvironment env, long count) {
-        return env.fromSource(
-                new NumberSequenceSource(0, count - 1),
-                WatermarkStrategy.noWatermarks(),
-                "sequence");
-    }
-
-    private static DataStream<Numbered> numbers(StreamExecutionEnvironment env, long count) {
-        return sequence(env, count)
-                .map(FactFiltersITCase::numbered)
-                .returns(TypeInformation.of(Numbered.class));
-    }
-
     private static DataStream<Numbered> facts(StreamExecutionEnvironment env) {
-        return numbers(env, FACTS)
+        return numbered(sequence(env, FACTS))
                 .map(
                         fact -> {
                             pace(fact.number);
@@ -132,28 +81,20 @@ class FactFiltersITCase {
     }
 
     private static DataStream<Numbered> dimension(StreamExecutionEnvironment env) {
-        return numbers(env, KEYS).filter(row -> row.key % MATCHING == 0);
+        return numbered(sequence(env, KEYS)).filter(row -> row.key % MATCHING == 0);
     }
 
-    /**
-     * Returns {@link #rowsPruned}.
-     *
-     * @param paced whether the second half of the next facts is sent slowly until it grows
-     */
-    private static long rowsPrunedBefore(boolean paced) {
-        prunedBefore = rowsPruned();
-        paceFromNs = System.nanoTime();
-        isPaced = paced;
-        return prunedBefore;
+    /** Returns {@link #rowsPruned} before facts that may be sent slowly until it grows. */
+    private static long rowsPrunedBefore(boolean isPaced) {
+        long before = pace();
+        if (!isPaced) {
+            stopPacing();
+        }
+        return before;
     }
 
     private static void pace(long number) throws InterruptedException {
-        if (isPaced && number >= FACTS / 2 && number % PACED_FACTS == 0) {
-            Thread.sleep(1);
-            isPaced =
-                    rowsPruned() == prunedBefore
-                            && System.nanoTime() - paceFromNs < LONGEST_PACE_NS;
-        }
+        pace(number, FACTS, PACED_FACTS, FactFiltersScenario::isPruned);
     }
 
     private static Chunk chunk(long first) throws InterruptedException {
@@ -181,14 +122,6 @@ class FactFiltersITCase {
                 .filter(number -> key(number) % MATCHING == 0)
                 .boxed()
                 .toList();
-    }
-
-    private static long rowsPruned() {
-        return METRICS.getMetricsByGroup().values().stream()
-                .map(metrics -> metrics.get("rowsPruned"))
-                .filter(Objects::nonNull)
-                .mapToLong(metric -> ((Counter) metric).getCount())
-                .sum();
     }
 
     @ParameterizedTest
@@ -276,5 +209,78 @@ class FactFiltersITCase {
                         .toRows();
         assertThat(collect(results)).isEqualTo(matching());
         assertThat(rowsPruned()).isGreaterThan(before);
+    }
+
+    /** Sends facts until a filter drops one and a later snapshot is complete; then fails once. */
+    private static final class FailOnce extends RichMapFunction<Numbered, Numbered>
+            implements CheckpointListener {
+
+        private static final int SNAPSHOTS = 2;
+        private static final int PACED_FACTS = 4;
+
+        private static final AtomicInteger SNAPSHOTS_SINCE_PRUNED = new AtomicInteger();
+        private static volatile long prunedAfterRestart;
+
+        private transient int attempt;
+
+        @Override
+        public void open(OpenContext context) {
+            attempt = getRuntimeContext().getTaskInfo().getAttemptNumber();
+            if (attempt == 0) {
+                SNAPSHOTS_SINCE_PRUNED.set(0);
+            } else {
+                prunedAfterRestart = pace();
+            }
+        }
+
+        @Override
+        public void notifyCheckpointComplete(long checkpoint) {
+            if (isPruned()) {
+                SNAPSHOTS_SINCE_PRUNED.incrementAndGet();
+            }
+        }
+
+        @Override
+        public Numbered map(Numbered fact) throws InterruptedException {
+            boolean wasPaced = isPaced();
+            pace(fact.number, FACTS, PACED_FACTS, this::isEnough);
+            if (attempt == 0 && wasPaced && !isPaced()) {
+                throw new IllegalStateException("The first attempt fails.");
+            }
+            return fact;
+        }
+
+        private boolean isEnough() {
+            return isPruned() && (attempt > 0 || SNAPSHOTS_SINCE_PRUNED.get() > SNAPSHOTS);
+        }
+    }
+
+    /** Its rows are in the snapshot, since its source had ended. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldDropFactsWithoutAMatchInARestoredDimension(boolean isPartitioned) throws Exception {
+        pace();
+        StreamExecutionEnvironment env = env(true);
+        env.enableCheckpointing(50);
+        DataStream<Numbered> facts =
+                numbered(sequence(env, FACTS))
+                        .map(new FailOnce())
+                        .returns(TypeInformation.of(Numbered.class));
+        DataStream<Row> results =
+                StarJoin.of(facts)
+                        .select("number")
+                        .dimension(
+                                dimension(env),
+                                d -> {
+                                    d.on("key", "key").select("number AS row");
+                                    if (isPartitioned) {
+                                        d.partitioned();
+                                    } else {
+                                        d.replicated();
+                                    }
+                                })
+                        .toRows();
+        assertThat(collect(results)).isEqualTo(matching());
+        assertThat(rowsPruned()).isGreaterThan(FailOnce.prunedAfterRestart);
     }
 }

@@ -10,11 +10,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
-import io.github.gpujoin.flink.api.source.ColumnarFormat;
-import io.github.gpujoin.flink.api.source.ColumnarPosition;
-import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
-import io.github.gpujoin.flink.api.source.ColumnarSplit;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -85,28 +81,8 @@ class NullArgumentsTest {
             ROWS.map(row -> (Chunk) null).returns(ChunkTypeInfo.of(SCHEMA));
     private static final Table TABLE = TABLES.fromDataStream(ROWS);
     private static final ColumnarSource SOURCE =
-            ColumnarSource.of(new NoFormat(), new org.apache.flink.core.fs.Path("file:///none"));
-
-    /** A format of files that no one reads. */
-    private static final class NoFormat implements ColumnarFormat {
-
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public ChunkSchema schema() {
-            return SCHEMA;
-        }
-
-        @Override
-        public boolean isSplittable() {
-            return false;
-        }
-
-        @Override
-        public ColumnarReader open(ColumnarSplit split, ColumnarPosition from) {
-            throw new UnsupportedOperationException("no files");
-        }
-    }
+            ColumnarSource.of(
+                    new NoFormat(SCHEMA), new org.apache.flink.core.fs.Path("file:///none"));
 
     /** One object of each class with instance methods. */
     private static final Map<Class<?>, Object> INSTANCES =

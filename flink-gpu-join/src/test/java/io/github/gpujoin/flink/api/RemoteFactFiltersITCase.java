@@ -6,30 +6,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.LongStream;
-import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.OpenContext;
 import org.apache.flink.api.common.functions.RichFilterFunction;
 import org.apache.flink.api.common.functions.RichMapFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
-import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
-import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
-import org.apache.flink.metrics.Metric;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
-import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -43,71 +37,33 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Timeout(180)
 @ExtendWith(RegionLeakExtension.class)
-class RemoteFactFiltersITCase {
+class RemoteFactFiltersITCase extends FactFiltersScenario {
 
-    private static final InMemoryReporter METRICS = InMemoryReporter.createWithRetainedMetrics();
+    private static final InMemoryReporter REPORTER = InMemoryReporter.createWithRetainedMetrics();
 
-    @RegisterExtension
-    static final MiniClusterExtension CLUSTER =
-            new MiniClusterExtension(
-                    new MiniClusterResourceConfiguration.Builder()
-                            .setNumberTaskManagers(4)
-                            .setNumberSlotsPerTaskManager(1)
-                            .setConfiguration(METRICS.addToConfiguration(new Configuration()))
-                            .build());
+    @RegisterExtension static final MiniClusterExtension CLUSTER = cluster(REPORTER, 4, 1);
 
     private static final long FACTS = 100_000;
-    private static final long KEYS = 10_000;
-
-    /** The dimension has one of so many keys, others in each attempt. */
-    private static final long MATCHING = 10;
-
-    private static final long SHIFT_OF_ATTEMPT = 3;
     private static final int PACED_FACTS = 40;
-    private static final long LONGEST_PACE_NS = 30_000_000_000L;
+    private static final long SHIFT_OF_ATTEMPT = 3;
 
     private static final ConcurrentLinkedQueue<Result> RESULTS = new ConcurrentLinkedQueue<>();
 
-    /** Until a filter drops a fact: the dimension may complete after all facts were sent. */
-    private static volatile boolean isPaced;
-
     private static volatile boolean failsOnce;
-    private static volatile long paceFromNs;
     private static volatile long prunedBefore;
 
     private record Result(int attempt, long number) {}
 
-    /** A fact or a row of the dimension. */
-    public static class Numbered {
-        public long key;
-        public String text;
-        public long number;
-
-        public Numbered() {}
+    @BeforeAll
+    static void readMetrics() {
+        read(REPORTER);
     }
 
     @BeforeEach
     void reset() {
         RESULTS.clear();
         failsOnce = false;
-        pace();
-    }
-
-    private static void pace() {
-        prunedBefore = rowsPruned();
-        paceFromNs = System.nanoTime();
-        isPaced = true;
-    }
-
-    private static List<Metric> metrics(String name) {
-        return METRICS.getMetricsByGroup().values().stream()
-                .map(metrics -> metrics.get(name))
-                .filter(Objects::nonNull)
-                .toList();
-    }
-
-    private static long rowsPruned() {
-        return metrics("rowsPruned").stream().mapToLong(m -> ((Counter) m).getCount()).sum();
+        prunedBefore = pace();
     }
 
     private static long fetchedFilterBytes() {
@@ -116,20 +72,8 @@ class RemoteFactFiltersITCase {
                 .sum();
     }
 
-    private static long key(long number) {
-        return number * 7 % KEYS;
-    }
-
     private static boolean isInDimension(long key, int attempt) {
         return key % MATCHING == SHIFT_OF_ATTEMPT * attempt;
-    }
-
-    private static Numbered numbered(long number) {
-        Numbered row = new Numbered();
-        row.key = key(number);
-        row.text = "key " + row.key;
-        row.number = number;
-        return row;
     }
 
     /** Slows the second half of the facts down until one is dropped; then may fail once. */
@@ -141,22 +85,16 @@ class RemoteFactFiltersITCase {
         public void open(OpenContext context) {
             attempt = getRuntimeContext().getTaskInfo().getAttemptNumber();
             if (attempt > 0) {
-                pace();
+                prunedBefore = pace();
             }
         }
 
         @Override
         public Numbered map(Numbered fact) throws InterruptedException {
-            if (isPaced
-                    && fact.number % (FACTS / 2) > FACTS / 4
-                    && fact.number % PACED_FACTS == 0) {
-                Thread.sleep(1);
-                isPaced =
-                        rowsPruned() == prunedBefore
-                                && System.nanoTime() - paceFromNs < LONGEST_PACE_NS;
-                if (!isPaced && failsOnce && attempt == 0) {
-                    throw new IllegalStateException("The first attempt fails.");
-                }
+            boolean wasPaced = isPaced();
+            pace(fact.number, FACTS, PACED_FACTS, FactFiltersScenario::isPruned);
+            if (failsOnce && attempt == 0 && wasPaced && !isPaced()) {
+                throw new IllegalStateException("The first attempt fails.");
             }
             return fact;
         }
@@ -180,13 +118,7 @@ class RemoteFactFiltersITCase {
 
     private static SingleOutputStreamOperator<Numbered> numbers(
             StreamExecutionEnvironment env, long count, String slots) {
-        return env.fromSource(
-                        new NumberSequenceSource(0, count - 1),
-                        WatermarkStrategy.noWatermarks(),
-                        "sequence")
-                .slotSharingGroup(slots)
-                .map(RemoteFactFiltersITCase::numbered)
-                .returns(TypeInformation.of(Numbered.class));
+        return numbered(sequence(env, count).slotSharingGroup(slots));
     }
 
     private static void run(String key, boolean partitioned, boolean apart) throws Exception {

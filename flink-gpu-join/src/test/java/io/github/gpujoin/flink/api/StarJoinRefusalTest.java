@@ -57,6 +57,16 @@ class StarJoinRefusalTest {
     }
 
     @Test
+    void shouldRejectARangeThatEndsBeforeItsStart() {
+        ColumnPredicate.Column quantity = ColumnPredicate.column("quantity");
+        assertThatThrownBy(() -> quantity.between(24, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Range of column 'quantity' ends before its start: from=24, to=1. Swap the bounds.");
+        assertThat(quantity.between(24, 24).values().contains(24)).isTrue();
+    }
+
+    @Test
     void shouldRejectTwoDimensionsOfOneName() {
         SalesData data = new SalesData(1);
         StreamExecutionEnvironment env = environment("cpu", 1);

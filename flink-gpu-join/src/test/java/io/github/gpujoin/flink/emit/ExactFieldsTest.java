@@ -109,7 +109,7 @@ class ExactFieldsTest {
     }
 
     /** What a record is after Flink has written and read it. */
-    private static <T> T sent(TypeInformation<T> type, T record) throws Exception {
+    static <T> T sent(TypeInformation<T> type, T record) throws Exception {
         TypeSerializer<T> serializer = type.createSerializer(CONFIG);
         DataOutputSerializer out = new DataOutputSerializer(64);
         serializer.serialize(record, out);

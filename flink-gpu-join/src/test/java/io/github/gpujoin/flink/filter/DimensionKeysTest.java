@@ -138,13 +138,40 @@ class DimensionKeysTest {
         DimensionKeys keys = keys(ColumnType.INT32, 0, 1);
         keys.add(chunk(0, ColumnType.INT32, 5));
         keys.add(chunk(1, ColumnType.INT32, 6));
-        keys.drop(0);
+        keys.await(0, 7, 1);
         assertThat(complete(keys))
                 .singleElement()
                 .extracting(DimensionFilter::dimension)
                 .isEqualTo("second");
 
         assertThat(complete(keys(ColumnType.INT32))).isEmpty();
+    }
+
+    @Test
+    void shouldReadTheKeysOfRestoredRowsOnce() {
+        DimensionKeys keys = keys(ColumnType.INT32, 0);
+        keys.await(0, 7, 2);
+        keys.await(0, 8, 0);
+        keys.add(chunk(0, ColumnType.INT32, 1));
+        assertThat(keys.awaitsLog()).isTrue();
+        keys.read(7, 0, chunk(0, ColumnType.INT32, 2));
+        keys.read(7, 0, chunk(0, ColumnType.INT32, 2));
+        keys.read(9, 0, chunk(0, ColumnType.INT32, 90));
+        assertThat(keys.awaitsLog()).isTrue();
+
+        keys.read(7, 1, chunk(0, ColumnType.INT32, 3));
+
+        assertThat(keys.awaitsLog()).isFalse();
+        KeyFilter filter = complete(keys).get(0).keys();
+        assertThat(LongStream.range(0, 100).filter(filter::mayAccept)).containsExactly(1L, 2L, 3L);
+    }
+
+    @Test
+    void shouldNotAwaitRestoredRowsOfADimensionThatFiltersNothing() {
+        DimensionKeys keys = keys(ColumnType.INT32, 1);
+        keys.await(0, 7, 2);
+
+        assertThat(keys.awaitsLog()).isFalse();
     }
 
     @Test

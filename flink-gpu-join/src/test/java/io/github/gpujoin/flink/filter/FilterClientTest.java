@@ -13,12 +13,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
-import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
-import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
-import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
-import org.apache.flink.runtime.operators.coordination.OperatorEvent;
 import org.apache.flink.runtime.rpc.exceptions.RecipientUnreachableException;
-import org.apache.flink.util.SerializedValue;
 import org.apache.flink.util.clock.ManualClock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,29 +29,20 @@ class FilterClientTest {
     private volatile Exception failure = new RecipientUnreachableException("task", "job", "test");
     private volatile FilterResponse response = ANSWER;
 
-    private final TaskOperatorEventGateway gateway =
-            new TaskOperatorEventGateway() {
-                @Override
-                public void sendOperatorEventToCoordinator(
-                        OperatorID operator, SerializedValue<OperatorEvent> event) {
-                    throw new UnsupportedOperationException();
-                }
-
-                @Override
-                public CompletableFuture<CoordinationResponse> sendRequestToCoordinator(
-                        OperatorID operator, SerializedValue<CoordinationRequest> request) {
-                    received.incrementAndGet();
-                    return failures.getAndDecrement() > 0
-                            ? CompletableFuture.failedFuture(failure)
-                            : CompletableFuture.completedFuture(response.toResponse());
-                }
-            };
+    private final FakeGateway gateway = new FakeGateway(new OperatorID(), this::answer);
 
     private final FilterClient client =
             new FilterClient(
                     new FilterTask("a", ExecutionAttemptID.randomId(), gateway, clock),
-                    new OperatorID(),
+                    gateway.operator(),
                     1);
+
+    private CompletableFuture<FilterResponse> answer(FilterRequest request) {
+        received.incrementAndGet();
+        return failures.getAndDecrement() > 0
+                ? CompletableFuture.failedFuture(failure)
+                : CompletableFuture.completedFuture(response);
+    }
 
     @AfterEach
     void close() {

@@ -7,15 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.filter.KeyFilter;
 import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.filter.KeyPiece;
-import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
+import io.github.gpujoin.flink.filter.FilterRequest.Confirm;
 import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
 import io.github.gpujoin.flink.filter.FilterRequest.Offer;
 import io.github.gpujoin.flink.filter.FilterRequest.Put;
 import io.github.gpujoin.flink.filter.FilterResponse.Status;
 import java.io.ByteArrayOutputStream;
-import java.util.HashMap;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -23,48 +23,19 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
-import org.apache.flink.runtime.executiongraph.ExecutionGraphID;
 import org.apache.flink.runtime.jobgraph.JobVertexID;
-import org.apache.flink.runtime.jobgraph.OperatorID;
-import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
 import org.apache.flink.util.InstantiationUtil;
+import org.apache.flink.util.clock.ManualClock;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two subtasks of a join in processes "a" and "b", and tasks that send them facts. */
-class FilterExchangeTest {
+class FilterExchangeTest extends FilterExchangeScenario {
 
-    private static final int SUBTASKS = 2;
-    private static final int MAX_BYTES = 1 << 21;
-
-    /** Of which each subtask has all keys. */
-    private static final int WHOLE = 0;
-
-    /** Of which each subtask has its partitions. */
-    private static final int PARTS = 1;
-
-    private final ExecutionGraphID graph = new ExecutionGraphID();
-    private final JobVertexID join = new JobVertexID();
-    private final JobVertexID packer = new JobVertexID();
-    private final FilterExchange exchange = new FilterExchange(plan(MAX_BYTES), Runnable::run);
-
-    private static FilterPlan plan(int maxBytes) {
-        return new FilterPlan(
-                "join",
-                new OperatorID(),
-                List.of(
-                        new FilteringDimension(WHOLE, "whole", 0, Distribution.REPLICATED),
-                        new FilteringDimension(PARTS, "parts", 1, Distribution.PARTITIONED)),
-                maxBytes,
-                List.of());
-    }
-
-    private ExecutionAttemptID id(JobVertexID vertex, int subtask, int attempt) {
-        return new ExecutionAttemptID(graph, new ExecutionVertexID(vertex, subtask), attempt);
-    }
-
-    private ExecutionAttemptID packer(int subtask, int attempt) {
-        return id(packer, subtask, attempt);
-    }
+    private final ManualClock clock = new ManualClock();
+    private final FilterExchange exchange =
+            new FilterExchange(plan(MAX_BYTES), Runnable::run, WAIT_MS, clock);
 
     private CompletableFuture<FilterResponse> send(FilterRequest request) {
         return exchange.handle(request, SUBTASKS);
@@ -88,12 +59,6 @@ class FilterExchangeTest {
         }
         announce(0, attempt, "a", packer(0, attempt), packer(1, attempt));
         return announce(1, attempt, "b").join().generation();
-    }
-
-    private static KeyFilterBuilder keys(int maxBytes, LongStream keys) {
-        KeyFilterBuilder builder = new KeyFilterBuilder(maxBytes);
-        keys.forEach(builder::add);
-        return builder;
     }
 
     private CompletableFuture<FilterResponse> offer(String generation, String process) {
@@ -220,6 +185,76 @@ class FilterExchangeTest {
         assertThat(answered(asked).dimensions()).isZero();
     }
 
+    private void advance(long ms) {
+        clock.advanceTime(Duration.ofMillis(ms));
+    }
+
+    @Test
+    void shouldHaveNoFilterOfAProcessThatStopsSendingItsKeys() {
+        String generation = generation(0);
+        ask(packer(0, 0), "c");
+        offer(generation, "a");
+        offer(generation, "b");
+        put(generation, "a", WHOLE, keys(MAX_BYTES, LongStream.of(1)));
+        put(generation, "a", PARTS, keys(MAX_BYTES, LongStream.of(1)));
+        advance(FilterGeneration.SILENCE_MS - 1);
+        assertThat(ask(packer(0, 0), "c")).isNotDone();
+
+        advance(1);
+
+        assertThat(answered(ask(packer(0, 0), "c")).dimensions()).isEqualTo(bits(WHOLE));
+        put(generation, "b", PARTS, keys(MAX_BYTES, LongStream.of(2)));
+        assertThat(answered(ask(packer(1, 0), "c")).dimensions()).isEqualTo(bits(WHOLE));
+    }
+
+    /** Nobody needs its keys for a long time. */
+    @Test
+    void shouldWaitForAProcessThatRepeatsItsOffer() {
+        String generation = generation(0);
+        offer(generation, "a");
+        for (int i = 0; i < 3; i++) {
+            advance(FilterGeneration.SILENCE_MS - 1);
+            offer(generation, "a");
+        }
+        offer(generation, "b");
+
+        assertThat(ask(packer(0, 0), "c")).isNotDone();
+        assertThat(answered(offer(generation, "a")).dimensions()).isEqualTo(bits(WHOLE, PARTS));
+    }
+
+    @Test
+    void shouldTakeWholeDimensionsFromAProcessThatIsNotReleased() {
+        String generation = generation(0);
+        offer(generation, "a");
+        advance(FilterGeneration.SILENCE_MS);
+        CompletableFuture<FilterResponse> offered = offer(generation, "b");
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        assertThat(answered(offered).dimensions()).isEqualTo(bits(WHOLE, PARTS));
+
+        put(generation, "b", WHOLE, keys(MAX_BYTES, LongStream.of(1)));
+
+        assertThat(answered(asked).dimensions()).isEqualTo(bits(WHOLE));
+    }
+
+    /** It does, or it was released before it knew that all subtasks had started. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldWaitForALongLoadOnlyOfAProcessThatConfirms(boolean isConfirmed) {
+        String generation = generation(0);
+        offer(generation, "a");
+        if (isConfirmed) {
+            assertThat(send(new Confirm(generation, "b")).join().isOk()).isTrue();
+        }
+        advance(FilterGeneration.SILENCE_MS * 100);
+
+        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+
+        assertThat(asked.isDone()).isEqualTo(!isConfirmed);
+        if (!isConfirmed) {
+            assertThat(answered(asked).dimensions()).isZero();
+        }
+    }
+
     @Test
     void shouldHaveNoFilterBeyondTheMemoryOfTheJobManager() {
         FilterExchange small = new FilterExchange(plan(1 << 24), Runnable::run);
@@ -264,7 +299,7 @@ class FilterExchangeTest {
     /** So that a task can tell it from a coordinator that it cannot reach. */
     @Test
     void shouldAnswerARequestThatWaitsBeforeFlinksRpcTimesOut() {
-        FilterExchange prompt = new FilterExchange(plan(MAX_BYTES), Runnable::run, 1);
+        FilterExchange prompt = new FilterExchange(plan(MAX_BYTES), Runnable::run, 1, clock);
         prompt.started(0, id(join, 0, 0));
         Announce first = new Announce(id(join, 0, 0), "a", Set.of(packer(0, 0)));
         Ask ask = new Ask(packer(0, 0), "c");
@@ -360,118 +395,5 @@ class FilterExchangeTest {
         offer(generation, "a");
 
         assertThat(offer(generation, "b").isDone()).isFalse();
-    }
-
-    /**
-     * Random schedules of messages, repetitions, failures and restarts. Each attempt has other
-     * keys, so that a filter of another attempt would lack some.
-     */
-    @Test
-    void shouldNeverLackAKeyOfTheAttemptThatReadsTheFacts() throws Exception {
-        int fetched = 0;
-        for (long seed = 0; seed < 300; seed++) {
-            fetched += new Schedule(seed).run();
-        }
-        assertThat(fetched).as("filters that arrived").isGreaterThan(300);
-    }
-
-    /** Messages of all attempts of two subtasks and two packers, in any order. */
-    private final class Schedule {
-
-        private final Random random;
-        private final String name;
-        private final FilterExchange scheduled = new FilterExchange(plan(1 << 12), Runnable::run);
-        private final Map<Integer, String> generations = new HashMap<>();
-        private int attempt;
-        private int fetched;
-
-        Schedule(long seed) {
-            this.random = new Random(seed);
-            this.name = "seed " + seed;
-        }
-
-        private FilterResponse now(FilterRequest request) {
-            return scheduled.handle(request, SUBTASKS).getNow(FilterResponse.AGAIN);
-        }
-
-        private LongStream keys(int of, String process) {
-            long shift = process.equals("a") ? 0 : 40;
-            return new Random(of).longs(30).map(key -> key % 1_000_000 + shift);
-        }
-
-        int run() throws Exception {
-            for (int step = 0; step < 400; step++) {
-                step(random.nextInt(100) < 90 ? attempt : random.nextInt(attempt + 1));
-            }
-            return fetched;
-        }
-
-        private void step(int of) throws Exception {
-            int subtask = random.nextInt(SUBTASKS);
-            String process = subtask == 0 ? "a" : "b";
-            String generation = generations.getOrDefault(of, "none");
-            switch (random.nextInt(40)) {
-                case 0 -> restart(subtask);
-                case 1, 2, 3, 4, 5, 6, 7 -> scheduled.started(subtask, id(join, subtask, attempt));
-                case 8, 9, 10, 11, 12, 13, 14, 15 -> announce(subtask, of, process);
-                case 16, 17, 18, 19, 20, 21 ->
-                        now(new Offer(generation, process, Map.of(WHOLE, 8L), Map.of(PARTS, 8L)));
-                case 22, 23, 24, 25, 26, 27, 28 -> put(of, generation, process, PARTS);
-                case 29, 30, 31, 32 -> put(of, generation, process, WHOLE);
-                default -> askAndFetch(of, packer(random.nextInt(2), of));
-            }
-        }
-
-        private void announce(int subtask, int of, String process) {
-            Set<ExecutionAttemptID> senders = Set.of(packer(0, of), packer(1, of));
-            FilterResponse response = now(new Announce(id(join, subtask, of), process, senders));
-            if (response.isOk()) {
-                generations.put(of, response.generation());
-            }
-        }
-
-        private void restart(int failed) {
-            if (random.nextBoolean()) {
-                scheduled.ended(failed, attempt);
-            }
-            attempt++;
-            if (random.nextBoolean()) {
-                scheduled.resetAll();
-            } else {
-                scheduled.reset(0);
-                scheduled.reset(1);
-            }
-        }
-
-        private void put(int of, String generation, String process, int dimension) {
-            String whose = dimension == WHOLE ? "a" : process;
-            KeyFilterBuilder keys = FilterExchangeTest.keys(1 << 12, keys(of, whose));
-            List<KeyPiece> pieces = keys.pieces(1 << 11).toList();
-            for (int i = 0; i < pieces.size(); i++) {
-                boolean isLast = i == pieces.size() - 1;
-                now(new Put(generation, process, dimension, i, isLast, pieces.get(i)));
-            }
-        }
-
-        private void askAndFetch(int of, ExecutionAttemptID task) throws Exception {
-            FilterResponse listed = now(new Ask(task, "c"));
-            for (int dimension : FilterRequest.dimensions(listed.dimensions())) {
-                ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-                FilterResponse piece;
-                do {
-                    piece = now(new Fetch(listed.generation(), dimension, bytes.size()));
-                    assertThat(piece.isOk()).as(name).isTrue();
-                    bytes.writeBytes(piece.bytes());
-                } while (piece.bytes().length > 0);
-                KeyFilter filter =
-                        InstantiationUtil.deserializeObject(
-                                bytes.toByteArray(), getClass().getClassLoader());
-                assertThat(keys(of, "a")).as(name).allMatch(filter::mayAccept);
-                if (dimension == PARTS) {
-                    assertThat(keys(of, "b")).as(name).allMatch(filter::mayAccept);
-                }
-                fetched++;
-            }
-        }
     }
 }

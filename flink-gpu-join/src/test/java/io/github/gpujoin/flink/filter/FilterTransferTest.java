@@ -4,10 +4,7 @@ package io.github.gpujoin.flink.filter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.filter.KeyFilter;
-import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.filter.RowPruner;
-import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
 import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
@@ -20,177 +17,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Predicate;
-import java.util.function.UnaryOperator;
-import java.util.stream.IntStream;
 import java.util.stream.LongStream;
-import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
-import org.apache.flink.runtime.executiongraph.ExecutionGraphID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
-import org.apache.flink.runtime.jobgraph.IntermediateDataSetID;
-import org.apache.flink.runtime.jobgraph.IntermediateResultPartitionID;
-import org.apache.flink.runtime.jobgraph.JobVertexID;
-import org.apache.flink.runtime.jobgraph.OperatorID;
-import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
-import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
-import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
-import org.apache.flink.runtime.operators.coordination.OperatorEvent;
-import org.apache.flink.runtime.rpc.exceptions.RecipientUnreachableException;
-import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
-import org.apache.flink.util.SerializedValue;
-import org.apache.flink.util.clock.ManualClock;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Both ends of filters with a coordinator between them. */
-class FilterTransferTest {
-
-    private static final int MAX_BYTES = 1 << 20;
-    private static final int WHOLE = 0;
-    private static final int PARTS = 1;
-
-    private final FilterPlan plan =
-            new FilterPlan(
-                    UUID.randomUUID().toString(),
-                    new OperatorID(),
-                    List.of(
-                            new FilteringDimension(WHOLE, "whole", 3, Distribution.REPLICATED),
-                            new FilteringDimension(PARTS, "parts", 4, Distribution.PARTITIONED)),
-                    MAX_BYTES,
-                    List.of());
-
-    private final ExecutionGraphID graph = new ExecutionGraphID();
-    private final JobVertexID joinVertex = new JobVertexID();
-    private final JobVertexID packerVertex = new JobVertexID();
-    private final IntermediateDataSetID data = new IntermediateDataSetID();
-    private final FilterExchange exchange = new FilterExchange(plan, Runnable::run);
-    private final List<FilterRequest> requests = new ArrayList<>();
-    private final List<AutoCloseable> opened = new ArrayList<>();
-    private int subtasks;
-    private int packers;
-    private int attemptNumber;
-    private final ManualClock clock = new ManualClock();
-
-    /** What a task receives instead of an answer. */
-    private UnaryOperator<FilterResponse> answer = UnaryOperator.identity();
-
-    /** Requests that do not reach the coordinator. */
-    private Predicate<FilterRequest> isLost = request -> false;
-
-    /** Reaches the coordinator at once. */
-    private final TaskOperatorEventGateway gateway =
-            new TaskOperatorEventGateway() {
-                @Override
-                public void sendOperatorEventToCoordinator(
-                        OperatorID operator, SerializedValue<OperatorEvent> event) {
-                    throw new UnsupportedOperationException();
-                }
-
-                @Override
-                public CompletableFuture<CoordinationResponse> sendRequestToCoordinator(
-                        OperatorID operator, SerializedValue<CoordinationRequest> request) {
-                    assertThat(operator).isEqualTo(plan.operator());
-                    try {
-                        FilterRequest received =
-                                (FilterRequest)
-                                        request.deserializeValue(getClass().getClassLoader());
-                        requests.add(received);
-                        if (isLost.test(received)) {
-                            throw new RecipientUnreachableException("task", "job", "test");
-                        }
-                        return exchange.handle(received, subtasks)
-                                .thenApply(
-                                        sent -> received instanceof Ask ? answer.apply(sent) : sent)
-                                .thenApply(FilterResponse::toResponse);
-                    } catch (Exception e) {
-                        return CompletableFuture.failedFuture(e);
-                    }
-                }
-            };
-
-    @AfterEach
-    void close() throws Exception {
-        for (AutoCloseable each : opened) {
-            each.close();
-        }
-    }
-
-    private ExecutionAttemptID attempt(JobVertexID vertex, int subtask) {
-        return new ExecutionAttemptID(graph, new ExecutionVertexID(vertex, subtask), attemptNumber);
-    }
-
-    private ResultPartitionID partition(int packer) {
-        return new ResultPartitionID(
-                new IntermediateResultPartitionID(data, packer), attempt(packerVertex, packer));
-    }
-
-    /** Opens the subtasks of the join, each of which reads from all packers. */
-    private List<FilterPublisher> publishers(int packerCount, String... processes) {
-        subtasks = processes.length;
-        List<FilterPublisher> publishers = new ArrayList<>();
-        for (int subtask = 0; subtask < processes.length; subtask++) {
-            publishers.add(publisher(subtask, processes[subtask], packerCount));
-        }
-        return publishers;
-    }
-
-    private FilterPublisher publisher(int subtask, String process, int packerCount) {
-        ExecutionAttemptID attempt = attempt(joinVertex, subtask);
-        exchange.started(subtask, attempt);
-        FilterPublisher publisher =
-                new FilterPublisher(
-                        plan,
-                        new FilterTask(process, attempt, gateway, clock),
-                        IntStream.range(0, packerCount).mapToObj(this::partition).toList());
-        opened.add(publisher);
-        return publisher;
-    }
-
-    private FilterSubscription packer(String process) {
-        int packer = packers++;
-        FilterTask task = new FilterTask(process, attempt(packerVertex, packer), gateway, clock);
-        FilterSubscription subscription =
-                new FilterSubscription(plan, task, List.of(partition(packer)));
-        opened.add(subscription);
-        return subscription;
-    }
-
-    private static KeyFilterBuilder keys(LongStream keys) {
-        KeyFilterBuilder builder = new KeyFilterBuilder(MAX_BYTES);
-        keys.forEach(builder::add);
-        return builder;
-    }
-
-    private static void publish(FilterPublisher publisher, long part) {
-        publisher.publish(
-                new TreeMap<>(
-                        Map.of(
-                                WHOLE,
-                                keys(LongStream.range(0, 100)),
-                                PARTS,
-                                keys(LongStream.of(part)))),
-                dimension -> false);
-    }
-
-    private static KeyFilter of(FilterSubscription packer, String dimension) {
-        return packer.known().stream()
-                .filter(filter -> filter.dimension().equals(dimension))
-                .findFirst()
-                .orElseThrow()
-                .keys();
-    }
-
-    private <R> List<R> sent(Class<R> type) {
-        return requests.stream().filter(type::isInstance).map(type::cast).toList();
-    }
+/** What reaches the tasks that send facts, and how often it moves. */
+class FilterTransferTest extends FilterTransferScenario {
 
     @Test
     void shouldMergePartsByReferenceIfAllSubtasksAreInOneProcess() {
@@ -425,12 +262,7 @@ class FilterTransferTest {
                         return 1;
                     }
                 };
-        FilterSubscription packer =
-                new FilterSubscription(
-                        plan,
-                        new FilterTask("a", attempt(packerVertex, 0), gateway, clock),
-                        partitions);
-        opened.add(packer);
+        FilterSubscription packer = packer("a", 0, partitions);
         List<FilterPublisher> join = publishers(1, "a", "b");
         publish(join.get(0), 10);
         duringALook.add(
@@ -438,12 +270,12 @@ class FilterTransferTest {
                     publish(join.get(1), 11);
                     assertThat(packer.known()).hasSize(2);
                 });
-        packer.pruner(1, 1);
+        packer.pruner(1, 1, Long.MAX_VALUE);
         assertThat(duringALook).isEmpty();
 
         RowPruner pruner = null;
         for (int row = 0; row < 100; row++) {
-            pruner = packer.pruner(1, 1);
+            pruner = packer.pruner(1, 1, Long.MAX_VALUE);
         }
 
         Set<Integer> tested = new HashSet<>();

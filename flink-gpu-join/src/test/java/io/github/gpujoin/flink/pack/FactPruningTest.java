@@ -65,6 +65,7 @@ class FactPruningTest {
         PRIMITIVE_RECORDS,
         REUSED_RECORDS,
         RECORDS_WITH_TEXT,
+        RECORDS_WITH_LONG_TEXT,
         CHUNKS,
         NULLABLE_KEYS,
         ENCODED_CHUNKS
@@ -203,7 +204,10 @@ class FactPruningTest {
             throws Exception {
         boolean nullable = input == Input.NULLABLE_KEYS;
         if (input.compareTo(Input.CHUNKS) < 0) {
-            boolean hasText = input == Input.RECORDS_WITH_TEXT;
+            boolean hasText = input.name().endsWith("TEXT");
+            if (input == Input.RECORDS_WITH_LONG_TEXT) {
+                facts.forEach(fact -> fact.text = "long text ".repeat(10));
+            }
             PackOperator<Fact> packer = records(hasText, isPartitioned);
             ChunkSchema schema =
                     hasText
@@ -283,5 +287,26 @@ class FactPruningTest {
             assertThat(ids.subList(ids.size() - 1_000, ids.size()))
                     .isEqualTo(sent.subList(sent.size() - 1_000, sent.size()));
         }
+    }
+
+    /**
+     * Records are staged while filters test them, and written to their group's chunk afterwards.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldKeepTheOrderOfRecordsWhenAFilterIsSuspended(boolean hasText) throws Exception {
+        filters.publish(List.of(filter(1, -30, 29)), true);
+        List<Long> ids;
+        try (var harness = open(records(hasText, false), schema(false), false)) {
+            for (long id = 0; id < 30_000; id++) {
+                harness.processElement(new StreamRecord<>(fact(id)));
+            }
+            harness.endInput();
+            ids = ids(harness);
+        }
+
+        assertThat(ids).isSorted().doesNotHaveDuplicates().hasSizeBetween(28_000, 29_999);
+        assertThat(ids.subList(ids.size() - 1_000, ids.size()))
+                .isEqualTo(LongStream.range(29_000, 30_000).boxed().toList());
     }
 }

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
-import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.record.ColumnsKey;
 import io.github.gpujoin.flink.record.KeyColumn;
 import io.github.gpujoin.flink.record.KeyLayout;
@@ -19,7 +17,6 @@ import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -32,7 +29,6 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeutils.base.BigDecSerializer;
 import org.apache.flink.core.memory.DataInputDeserializer;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.types.Row;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -80,27 +76,12 @@ class ObjectRecordPackTest {
     private static List<Chunk> pack(
             RecordLayout<Order> layout, int partitions, boolean reuse, List<Order> orders)
             throws Exception {
-        PackSpec packing =
-                PackSpec.unpartitioned(
-                        "orders", ChunkDescriptor.FACTS, 4096, Duration.ofMillis(100));
-        if (partitions > 0) {
-            packing = packing.partitionedBy(0, partitions);
-        }
-        var harness =
-                new OneInputStreamOperatorTestHarness<Order, Chunk>(
-                        new PackOperator<>(layout, null, packing));
-        try (harness) {
-            if (reuse) {
-                harness.getExecutionConfig().enableObjectReuse();
-            }
-            harness.setup(ChunkTypeInfo.of(layout.schema()).createSerializer(null));
-            harness.open();
-            for (Order order : orders) {
-                harness.processElement(new StreamRecord<>(order, 1000 + order.id));
-            }
-            harness.endInput();
-            return harness.extractOutputValues();
-        }
+        return PackedRecords.pack(
+                layout,
+                4096,
+                partitions,
+                reuse,
+                orders.stream().map(order -> new StreamRecord<>(order, 1000 + order.id)));
     }
 
     private static List<Order> orders(long seed, int count) {

@@ -5,10 +5,8 @@ package io.github.gpujoin.flink.pack;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.record.ColumnsKey;
 import io.github.gpujoin.flink.record.KeyColumn;
 import io.github.gpujoin.flink.record.KeyLayout;
@@ -16,7 +14,6 @@ import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.record.RowDataFields;
 import io.github.gpujoin.flink.record.SelectedKey;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -28,7 +25,6 @@ import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.StringData;
@@ -258,27 +254,9 @@ class RowDataPackTest {
     private static <T> List<String> pack(
             RecordLayout<T> layout, int partitions, boolean reuse, Stream<T> rows)
             throws Exception {
-        PackSpec packing =
-                PackSpec.unpartitioned(
-                        "orders", ChunkDescriptor.FACTS, 1 << 14, Duration.ofMillis(100));
-        if (partitions > 0) {
-            packing = packing.partitionedBy(0, partitions);
-        }
-        var harness =
-                new OneInputStreamOperatorTestHarness<T, Chunk>(
-                        new PackOperator<>(layout, null, packing));
-        try (harness) {
-            if (reuse) {
-                harness.getExecutionConfig().enableObjectReuse();
-            }
-            harness.setup(ChunkTypeInfo.of(layout.schema()).createSerializer(null));
-            harness.open();
-            for (T row : (Iterable<T>) rows::iterator) {
-                harness.processElement(new StreamRecord<>(row));
-            }
-            harness.endInput();
-            return packed(layout.schema(), harness.extractOutputValues());
-        }
+        Stream<StreamRecord<T>> records = rows.map(StreamRecord::new);
+        return packed(
+                layout.schema(), PackedRecords.pack(layout, 1 << 14, partitions, reuse, records));
     }
 
     /** The partition and the bytes of all values of each row. */

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.record.ColumnsKey;
 import io.github.gpujoin.flink.record.KeyColumn;
 import io.github.gpujoin.flink.record.KeyLayout;
@@ -15,14 +13,12 @@ import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.record.SelectedKey;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.data.StringData;
@@ -102,22 +98,11 @@ class TextKeysOfReleaseTest {
     }
 
     private static <T> Chunk pack(RecordLayout<T> layout, List<T> records) throws Exception {
-        PackSpec packing =
-                PackSpec.unpartitioned(
-                        "customers", ChunkDescriptor.FACTS, 1 << 20, Duration.ofMillis(100));
-        var harness =
-                new OneInputStreamOperatorTestHarness<T, Chunk>(
-                        new PackOperator<>(layout, null, packing));
-        try (harness) {
-            harness.setup(ChunkTypeInfo.of(layout.schema()).createSerializer(null));
-            harness.open();
-            for (T record : records) {
-                harness.processElement(new StreamRecord<>(record));
-            }
-            harness.endInput();
-            assertThat(harness.extractOutputValues()).hasSize(1);
-            return harness.extractOutputValues().get(0);
-        }
+        List<Chunk> chunks =
+                PackedRecords.pack(
+                        layout, 1 << 20, 0, false, records.stream().map(StreamRecord::new));
+        assertThat(chunks).hasSize(1);
+        return chunks.get(0);
     }
 
     private static RowData row(Customer customer) {

@@ -31,13 +31,19 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
         public Range {
             if (from > to) {
                 throw new IllegalArgumentException(
-                        "Range ends before its start: from=" + from + ", to=" + to);
+                        "Range ends before its start: from=%d, to=%d. Swap the bounds."
+                                .formatted(from, to));
             }
         }
 
+        /** Omits an end that bounds no 64-bit integer. */
         @Override
         public String toString() {
-            return from == to ? "" + from : from + ".." + to;
+            if (from == to) {
+                return String.valueOf(from);
+            }
+            String start = from == Long.MIN_VALUE ? "" : String.valueOf(from);
+            return start + ".." + (to == Long.MAX_VALUE ? "" : String.valueOf(to));
         }
     }
 
@@ -67,11 +73,12 @@ public record ValueRanges(List<Range> ranges) implements Serializable {
     }
 
     /**
-     * Returns the integers from {@code from} to {@code to}, both inclusive; none if {@code to} is
-     * below {@code from}.
+     * Returns the integers from {@code from} to {@code to}, both inclusive.
+     *
+     * @throws IllegalArgumentException if {@code to} is below {@code from}
      */
     public static ValueRanges between(long from, long to) {
-        return new ValueRanges(from > to ? List.of() : List.of(new Range(from, to)));
+        return new ValueRanges(List.of(new Range(from, to)));
     }
 
     public static ValueRanges in(long... values) {

@@ -46,6 +46,11 @@ public record RangeCondition(ValueRanges values) implements LongCondition {
         return false;
     }
 
+    @Override
+    public String toString() {
+        return values.toString();
+    }
+
     private static int selectWithin(
             Range range, long[] keys, int[] rows, int from, int end, int to) {
         long smallest = range.from();

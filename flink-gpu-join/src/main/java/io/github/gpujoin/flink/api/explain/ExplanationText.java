@@ -78,6 +78,10 @@ final class ExplanationText {
         if (!explanation.dimensions().isEmpty()) {
             text.append("\n  ").append(explanation.filtersOfFacts());
         }
+        if (!explanation.sourceConditions().isEmpty()) {
+            text.append("\n  conditions for the source of facts: ");
+            text.append(String.join(", ", explanation.sourceConditions()));
+        }
     }
 
     /** By how much it is slower that rows are joined from state. */

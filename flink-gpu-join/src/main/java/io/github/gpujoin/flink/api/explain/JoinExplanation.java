@@ -22,6 +22,8 @@ import org.apache.flink.annotation.PublicEvolving;
  * @param unalignedCheckpoints whether unaligned checkpoints include the edges into the join, or the
  *     reason why not
  * @param textGroups text group columns, {@code dimension.column}, which the engines add up by codes
+ * @param sourceConditions predicates of columns that the source of the facts receives, each with
+ *     the ranges of values that pass
  * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
  */
 @PublicEvolving
@@ -33,6 +35,7 @@ public record JoinExplanation(
         ReasonCode unalignedCheckpoints,
         List<DimensionExplanation> dimensions,
         List<String> textGroups,
+        List<String> sourceConditions,
         PartitionSummary partitionRows)
         implements Serializable {
 
@@ -56,11 +59,14 @@ public record JoinExplanation(
      * @param dimensions in their order
      * @param textGroups text group columns, {@code dimension.column}, which the engines add up by
      *     codes
+     * @param sourceConditions predicates of columns that the source of the facts receives, each
+     *     with the ranges of values that pass
      * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
      */
     public JoinExplanation {
         dimensions = List.copyOf(dimensions);
         textGroups = List.copyOf(textGroups);
+        sourceConditions = List.copyOf(sourceConditions);
     }
 
     /**
@@ -86,6 +92,7 @@ public record JoinExplanation(
                 unalignedCheckpoints,
                 dimensions,
                 List.of(),
+                List.of(),
                 PartitionSummary.NONE);
     }
 
@@ -104,6 +111,7 @@ public record JoinExplanation(
                 unalignedCheckpoints,
                 dimensions,
                 textGroups,
+                sourceConditions,
                 partitionRows);
     }
 
@@ -122,6 +130,26 @@ public record JoinExplanation(
                 unalignedCheckpoints,
                 dimensions,
                 columns,
+                sourceConditions,
+                partitionRows);
+    }
+
+    /**
+     * The same join, whose source of facts receives predicates of columns.
+     *
+     * @param conditions each with the ranges of values that pass
+     * @return the explanation
+     */
+    public JoinExplanation withSourceConditions(List<String> conditions) {
+        return new JoinExplanation(
+                join,
+                stage,
+                transport,
+                chunks,
+                unalignedCheckpoints,
+                dimensions,
+                textGroups,
+                conditions,
                 partitionRows);
     }
 
@@ -147,6 +175,7 @@ public record JoinExplanation(
                 unalignedCheckpoints,
                 updated,
                 textGroups,
+                sourceConditions,
                 partitionRows);
     }
 
@@ -168,6 +197,7 @@ public record JoinExplanation(
                 unalignedCheckpoints,
                 joined,
                 textGroups,
+                sourceConditions,
                 rows);
     }
 
