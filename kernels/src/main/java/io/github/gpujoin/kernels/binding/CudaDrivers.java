@@ -62,6 +62,25 @@ public final class CudaDrivers {
         }
     }
 
+    /**
+     * Returns the number of devices visible to the process.
+     *
+     * @throws GpuUnavailableException if there is no driver or no device
+     */
+    public static int deviceCount() {
+        try {
+            return (int)
+                    binding().getDeclaringClass().getDeclaredMethod("deviceCount").invoke(null);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof GpuUnavailableException refusal) {
+                throw refusal;
+            }
+            throw noDriver(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("JCudaBinding lacks the method deviceCount().", e);
+        }
+    }
+
     /** Returns whether the class path contains the kernel image, built for whatever devices. */
     public static boolean hasKernelImage() {
         return CudaDrivers.class.getResource(IMAGE) != null;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +24,13 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
      * @throws GpuUnavailableException if a device cannot be used; then none is held
      */
     static DeviceGroup acquire(GpuOptions options) {
+        List<Integer> devices =
+                options.devices().equals(GpuOptions.ALL_DEVICES)
+                        ? IntStream.range(0, CudaDrivers.deviceCount()).boxed().toList()
+                        : options.devices();
         List<DeviceLease> leases = new ArrayList<>();
         try {
-            for (int device : options.devices()) {
+            for (int device : devices) {
                 leases.add(DeviceLease.acquire(device, options));
             }
             return of(leases, options);

@@ -95,7 +95,7 @@ final class GpuChangingTable {
         this.slots = owner.sibling();
         this.scratch = owner.sibling();
         this.workspace = owner.sibling();
-        this.table = 
+        this.table =
                 new GpuTable(
                         TableKind.UNIQUE, layout, 0, 0, 0, true, GpuTable.Shards.NONE, List.of());
     }

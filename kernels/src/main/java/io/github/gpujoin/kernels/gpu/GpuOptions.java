@@ -11,7 +11,7 @@ import java.util.function.Consumer;
  * Sizes and limits of an engine.
  *
  * @param devices numbers of the devices that join together, among those visible to the process,
- *     ascending
+ *     ascending; empty for all of them
  * @param slots maximum in-flight segments of facts, from 1 to 4096; each slot pins a segment and
  *     two result buffers
  * @param segmentRows maximum rows of a segment and of a result batch, from 1 to 2^20
@@ -41,19 +41,19 @@ public record GpuOptions(
     private static final long serialVersionUID = 1L;
     static final int MAX_SEGMENT_ROWS = 1 << 20;
 
+    /** All devices visible to the process. */
+    public static final List<Integer> ALL_DEVICES = List.of();
+
     /**
      * Checks the options.
      *
-     * @throws IllegalArgumentException if there is no device, one is named twice, or a size is out
-     *     of range
+     * @throws IllegalArgumentException if a device is named twice, or a size is out of range
      */
     public GpuOptions {
         List<Integer> distinct = devices.stream().distinct().sorted().toList();
-        if (devices.isEmpty() || distinct.size() < devices.size()) {
+        if (distinct.size() < devices.size()) {
             throw new IllegalArgumentException(
-                    "Devices are missing or named twice: devices="
-                            + devices
-                            + ". Name each device once.");
+                    "A device is named twice: devices=" + devices + ". Name each device once.");
         }
         devices = distinct;
         if (slots < 1 || slots > StepRing.ENTRIES) {
@@ -93,7 +93,7 @@ public record GpuOptions(
 
     /** Returns the first device. */
     public int device() {
-        return devices.get(0);
+        return devices.isEmpty() ? 0 : devices.get(0);
     }
 
     public GpuOptions withDevice(int device) {

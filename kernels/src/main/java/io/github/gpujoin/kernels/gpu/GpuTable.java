@@ -10,8 +10,8 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 
 /**
- * The table of one dimension in device memory, or a shard of it, owned by the {@link Buffers} it was
- * built with. Immutable.
+ * The table of one dimension in device memory, or a shard of it, owned by the {@link Buffers} it
+ * was built with. Immutable.
  *
  * @param rowCount rows for which it has room, less than 2^31 - 1; of a shard, its rows
  * @param rows device address of the rows; in a UNIQUE table, of the slots
@@ -86,8 +86,7 @@ record GpuTable(
             driver.fillDevice(slots, (byte) -1, slotsBytes);
         }
         boolean isUnique = kind == TableKind.UNIQUE;
-        return new GpuTable(
-                kind, layout, rowCount, slots, slots, isUnique, shards, List.of());
+        return new GpuTable(kind, layout, rowCount, slots, slots, isUnique, shards, List.of());
     }
 
     /** Returns this table with rows beside its slots. */
@@ -97,8 +96,7 @@ record GpuTable(
 
     /** Returns this table with unique keys, whose values are in these ranges. */
     GpuTable withUniqueKeys(List<PayloadRange> ranges) {
-        return new GpuTable(
-                kind, layout, rowCount, rows, slots, true, shards, List.copyOf(ranges));
+        return new GpuTable(kind, layout, rowCount, rows, slots, true, shards, List.copyOf(ranges));
     }
 
     /**
@@ -108,8 +106,7 @@ record GpuTable(
      */
     GpuTable withShards(long address) {
         Shards complete = new Shards(shards.count(), shards.number(), address);
-        return new GpuTable(
-                kind, layout, rowCount, rows, slots, hasUniqueKeys, complete, ranges);
+        return new GpuTable(kind, layout, rowCount, rows, slots, hasUniqueKeys, complete, ranges);
     }
 
     /** Writes the Shard of this table. */

@@ -111,9 +111,7 @@ final class GpuTableBuilder implements AutoCloseable {
         try {
             for (int i = 0; i < group.size(); i++) {
                 GpuTable.Shards shards =
-                        isSharded
-                                ? new GpuTable.Shards(group.size(), i, 0)
-                                : GpuTable.Shards.NONE;
+                        isSharded ? new GpuTable.Shards(group.size(), i, 0) : GpuTable.Shards.NONE;
                 DeviceLease lease = group.members().get(i);
                 sites.add(new Site(lease, owners.get(i), stream, i, shards, timeoutNs));
             }

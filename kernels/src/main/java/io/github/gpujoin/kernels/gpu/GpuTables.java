@@ -199,8 +199,7 @@ final class GpuTables {
 
     private void build(int d) {
         BuildStream stream = streams.get(d);
-        List<GpuTable> built =
-                isSharded(stream) ? build(d, true) : buildReplicatedOrSharded(d);
+        List<GpuTable> built = isSharded(stream) ? build(d, true) : buildReplicatedOrSharded(d);
         for (int member = 0; member < group.size(); member++) {
             tables.get(member).add(built.get(member));
             builtBytes += built.get(member).lengthBytes();
@@ -224,8 +223,7 @@ final class GpuTables {
 
     private List<GpuTable> build(int d, boolean isSharded) {
         boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
-        return GpuTableBuilder.build(
-                group, buffers, streams.get(d), once, isSharded, timeoutNs);
+        return GpuTableBuilder.build(group, buffers, streams.get(d), once, isSharded, timeoutNs);
     }
 
     private boolean canShard() {

@@ -52,7 +52,8 @@ class PackedResultsTest {
     }
 
     private static GpuTable table(DimensionSpec side, TableKind kind, PayloadRange... ranges) {
-        GpuTable table = new GpuTable(
+        GpuTable table =
+                new GpuTable(
                         kind,
                         new BuildRowLayout(side),
                         1,

@@ -83,6 +83,15 @@ final class JCudaBinding implements CudaDriver {
         }
     }
 
+    /** Called by name. */
+    public static int deviceCount() {
+        JCudaDriver.setExceptionsEnabled(false);
+        check(JCudaDriver.cuInit(0), GpuFailure.NO_DRIVER, "cuInit");
+        int[] count = new int[1];
+        check(JCudaDriver.cuDeviceGetCount(count), GpuFailure.NO_DEVICE, "cuDeviceGetCount");
+        return count[0];
+    }
+
     private void loadKernel(String name) {
         CUfunction function = new CUfunction();
         check(
