@@ -102,6 +102,11 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
         memories.get(member).loseDevice();
     }
 
+    /** Frees memory that lost devices keep. Call it once the devices are closed. */
+    void endProcess() {
+        memories.forEach(RefusingDriver::endProcess);
+    }
+
     /** Returns the lease of the first device, for parts of an engine. */
     DeviceLease lease() {
         return group.first();
