@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -69,8 +70,9 @@ public final class CudaDrivers {
      */
     public static int deviceCount() {
         try {
-            return (int)
-                    binding().getDeclaringClass().getDeclaredMethod("deviceCount").invoke(null);
+            Method count = binding().getDeclaringClass().getDeclaredMethod("deviceCount");
+            count.setAccessible(true);
+            return (int) count.invoke(null);
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof GpuUnavailableException refusal) {
                 throw refusal;
