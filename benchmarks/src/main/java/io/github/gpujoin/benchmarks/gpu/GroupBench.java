@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.gpu;
 
+import io.github.gpujoin.benchmarks.join.Summary;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
@@ -10,6 +11,7 @@ import io.github.gpujoin.kernels.gpu.SegmentReplay;
 import io.github.gpujoin.kernels.gpu.StepOutput;
 import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -178,7 +180,10 @@ final class GroupBench implements GpuBench {
         }
     }
 
-    /** Serves all feeds at the same time, a thread each, and closes them. */
+    /**
+     * Serves all feeds at the same time, a thread each, and closes them. Before each round of all,
+     * the first one is served alone, since the rate of a bus varies from second to second.
+     */
     private void serve(
             GpuRun run,
             String name,
@@ -189,30 +194,28 @@ final class GroupBench implements GpuBench {
             throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(feeds.size());
         try {
-            List<Double> rounds = new ArrayList<>();
-            double least = Double.POSITIVE_INFINITY;
-            double most = 0;
+            List<Double> alone = new ArrayList<>();
+            List<Double> together = new ArrayList<>();
+            double leastShare = Double.POSITIVE_INFINITY;
             for (int round = 0; round <= ROUNDS; round++) {
-                double total = 0;
-                double least1 = Double.POSITIVE_INFINITY;
-                double most1 = 0;
-                for (Future<SegmentFeed.Served> served :
-                        threads.invokeAll(feeds.stream().map(Share::new).toList())) {
-                    double rate = (double) served.get().rows() / served.get().elapsedNs();
-                    total += rate;
-                    least1 = Math.min(least1, rate);
-                    most1 = Math.max(most1, rate);
-                }
+                double first = sum(rates(threads, feeds.subList(0, 1)));
+                List<Double> rates = rates(threads, feeds);
                 if (round > 0) {
-                    rounds.add(total);
-                    least = Math.min(least, least1 / total * feeds.size());
-                    most = Math.max(most, most1 / total * feeds.size());
+                    alone.add(first);
+                    together.add(sum(rates));
+                    leastShare =
+                            Math.min(
+                                    leastShare, Collections.min(rates) * feeds.size() / sum(rates));
                 }
             }
             Map<String, Object> all = new LinkedHashMap<>(parameters);
-            all.put("least_share", least);
-            all.put("most_share", most);
-            Figure figure = Figure.of(name, all, "Grows/s", rounds);
+            if (feeds.size() > 1) {
+                double one = Summary.of(alone).median();
+                all.put("alone", one);
+                all.put("times_alone", Summary.of(together).median() / one);
+                all.put("least_share", leastShare);
+            }
+            Figure figure = Figure.of(name, all, "Grows/s", together);
             boolean right = true;
             for (SegmentFeed feed : feeds) {
                 right &= RingMeter.checked(figure, feed, work, StepOutput.COUNT).correct();
@@ -228,5 +231,19 @@ final class GroupBench implements GpuBench {
             threads.shutdownNow();
             feeds.forEach(SegmentFeed::close);
         }
+    }
+
+    private static List<Double> rates(ExecutorService threads, List<SegmentFeed> feeds)
+            throws Exception {
+        List<Double> rates = new ArrayList<>();
+        for (Future<SegmentFeed.Served> served :
+                threads.invokeAll(feeds.stream().map(Share::new).toList())) {
+            rates.add((double) served.get().rows() / served.get().elapsedNs());
+        }
+        return rates;
+    }
+
+    private static double sum(List<Double> rates) {
+        return rates.stream().mapToDouble(Double::doubleValue).sum();
     }
 }

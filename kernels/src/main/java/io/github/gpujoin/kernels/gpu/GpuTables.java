@@ -15,6 +15,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The build sides of a join, from their first chunk to their last use: copied to the devices of a
@@ -23,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * #lengthBytes}.
  */
 final class GpuTables {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GpuTables.class);
 
     private final JoinSpec spec;
     private final DeviceGroup group;
@@ -203,6 +207,17 @@ final class GpuTables {
         for (int member = 0; member < group.size(); member++) {
             tables.get(member).add(built.get(member));
             builtBytes += built.get(member).lengthBytes();
+        }
+        if (group.size() > 1) {
+            LOG.info(
+                    "Table on several devices: dimension={}, spread={}, devices={}, rows={}, bytesOfEach={}",
+                    spec.dimensions().get(d).name(),
+                    built.get(0).shards().count() > 0
+                            ? TableSpread.SHARDED
+                            : TableSpread.REPLICATED,
+                    group.members().stream().map(DeviceLease::device).toList(),
+                    stream.rowCount(),
+                    built.stream().map(GpuTable::lengthBytes).toList());
         }
         stream.freeRuns();
     }
