@@ -91,9 +91,10 @@ void runGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& 
     }
 }
 
-std::atomic<int> blocksServing{0};
+// By device; HostKernels.DEVICES.
+std::atomic<int> blocksServing[4];
 
-void serveBlock(Arguments a, uint32_t block, uint64_t blocks) {
+void serveBlock(uint32_t device, Arguments a, uint32_t block, uint64_t blocks) {
     ServeArguments arguments{reinterpret_cast<Control*>(a[0]),
                              reinterpret_cast<StepEntry*>(a[1]),
                              reinterpret_cast<Grid*>(a[2]),
@@ -108,13 +109,15 @@ void serveBlock(Arguments a, uint32_t block, uint64_t blocks) {
     ThreadGroup group(alone, 0);
     auto shared = std::make_unique<StepShared>();
     serve(group, arguments, block, *shared);
-    blocksServing--;
+    blocksServing[device]--;
 }
 
-bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Arguments& a) {
+bool launch(uint32_t device, const std::string& name, uint32_t blocks, uint32_t threads,
+            const Arguments& a) {
 #define KERNEL(kernel) \
     if (name == #kernel) return runGrid(kernel, blocks, threads, a), true
     KERNEL(gpujoin_insert_unique);
+    KERNEL(gpujoin_count_shard);
     KERNEL(gpujoin_insert_chained);
     KERNEL(gpujoin_group_join);
     KERNEL(gpujoin_group_allocate);
@@ -129,9 +132,9 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
     if (name != "gpujoin_serve") {
         return false;
     }
-    blocksServing += static_cast<int>(blocks);
+    blocksServing[device] += static_cast<int>(blocks);
     for (uint32_t block = 0; block < blocks; block++) {
-        std::thread(serveBlock, a, block, blocks).detach();
+        std::thread(serveBlock, device, a, block, blocks).detach();
     }
     return true;
 }
@@ -139,17 +142,19 @@ bool launch(const std::string& name, uint32_t blocks, uint32_t threads, const Ar
 }  // namespace
 
 extern "C" JNIEXPORT jboolean JNICALL Java_io_github_gpujoin_kernels_gpu_HostKernels_launch(
-    JNIEnv* env, jclass, jstring kernel, jint blocks, jint threads, jlongArray arguments) {
+    JNIEnv* env, jclass, jint device, jstring kernel, jint blocks, jint threads,
+    jlongArray arguments) {
     const char* chars = env->GetStringUTFChars(kernel, nullptr);
     std::string name(chars);
     env->ReleaseStringUTFChars(kernel, chars);
     Arguments copied(static_cast<size_t>(env->GetArrayLength(arguments)));
     env->GetLongArrayRegion(arguments, 0, static_cast<jsize>(copied.size()),
                             reinterpret_cast<jlong*>(copied.data()));
-    return launch(name, static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), copied);
+    return launch(static_cast<uint32_t>(device), name, static_cast<uint32_t>(blocks),
+                  static_cast<uint32_t>(threads), copied);
 }
 
 extern "C" JNIEXPORT jboolean JNICALL
-Java_io_github_gpujoin_kernels_gpu_HostKernels_haveEnded(JNIEnv*, jclass) {
-    return blocksServing == 0;
+Java_io_github_gpujoin_kernels_gpu_HostKernels_haveEnded(JNIEnv*, jclass, jint device) {
+    return blocksServing[device] == 0;
 }

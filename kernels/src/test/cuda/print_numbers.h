@@ -56,6 +56,10 @@ inline void printLayout() {
     FIELD(Control, allotment);
     FIELD(Control, heartbeat);
     FIELD(Control, laneOf);
+    SIZE(Shard);
+    FIELD(Shard, slots);
+    FIELD(Shard, rows);
+    FIELD(Shard, slotCount);
     SIZE(Dimension);
     FIELD(Dimension, slots);
     FIELD(Dimension, rows);
@@ -66,6 +70,10 @@ inline void printLayout() {
     FIELD(Dimension, firstCopy);
     FIELD(Dimension, copyCount);
     FIELD(Dimension, joinKind);
+    FIELD(Dimension, shardCount);
+    FIELD(Dimension, rowShift);
+    FIELD(Dimension, builtShards);
+    FIELD(Dimension, builtShard);
     FIELD(Dimension, matchedOffset);
     FIELD(Dimension, hashSeed);
     FIELD(Dimension, hashMultiplier);

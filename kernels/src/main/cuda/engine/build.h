@@ -63,6 +63,22 @@ GPUJOIN_HD inline void widenRange(PayloadRange& range, int64_t value) {
     range.greatest = value > range.greatest ? value : range.greatest;
 }
 
+// Returns whether a key belongs to the table that is built, which may be a shard.
+GPUJOIN_HD inline bool isOfTable(const Dimension& table, int64_t key) {
+    return table.builtShards == 0 ||
+           shardOf(slotHash(key, table.hashSeed, table.hashMultiplier), table.builtShards) ==
+               table.builtShard;
+}
+
+// Returns the slot at which the search for a key begins in the table that is built.
+GPUJOIN_HD inline uint32_t builtSlotOf(const Dimension& table, int64_t key) {
+    if (table.builtShards == 0) {
+        return slotOf(table, key);
+    }
+    uint64_t hash = slotHash(key, table.hashSeed, table.hashMultiplier);
+    return slotOfShard(hash, table.builtShards, table.slotCount);
+}
+
 // Writes all fields of a row except `next`.
 GPUJOIN_HD inline void writeRow(const Dimension& table, uint64_t target, const BuildRuns& build,
                                 uint32_t row, int64_t key) {
@@ -92,7 +108,7 @@ GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& bu
 template <typename FirstRow>
 GPUJOIN_HD inline uint32_t acquireSlot(const Dimension& table, const BuildRuns& build, uint32_t row,
                                        int64_t key, bool& isFirst, FirstRow firstRow) {
-    uint32_t slot = slotOf(table, key);
+    uint32_t slot = builtSlotOf(table, key);
     while (true) {
         // load first: an exchange on an occupied slot would only delay other threads
         uint32_t found = loadRelaxedDevice(firstRow(slot));
@@ -108,8 +124,12 @@ GPUJOIN_HD inline uint32_t acquireSlot(const Dimension& table, const BuildRuns& 
 }
 
 // Returns false if the key is present already; the table keeps the row that was inserted first.
+// Ignores a row of another shard.
 GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row) {
     int64_t key = buildKey(build, row);
+    if (!isOfTable(table, key)) {
+        return true;
+    }
     bool isFirst;
     uint32_t slot = acquireSlot(table, build, row, key, isFirst,
                                 [&table](uint32_t at) { return &rowNext(table, at); });
@@ -121,7 +141,7 @@ GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& bui
 
 // Position of a row when rows are grouped by key.
 struct GroupPosition {
-    uint32_t slot;
+    uint32_t slot;  // NO_ROW: the row is of another shard
     uint32_t rank;
 };
 static_assert(sizeof(GroupPosition) == 8);
@@ -132,6 +152,9 @@ GPUJOIN_HD inline GroupPosition joinGroup(const Dimension& table, const BuildRun
                                           uint32_t row) {
     KeySlot* slots = keySlots(table);
     int64_t key = buildKey(build, row);
+    if (!isOfTable(table, key)) {
+        return GroupPosition{NO_ROW, 0};
+    }
     bool isFirst;
     uint32_t slot = acquireSlot(table, build, row, key, isFirst,
                                 [slots](uint32_t at) { return &slots[at].first; });
@@ -156,6 +179,9 @@ GPUJOIN_HD inline uint32_t allocateGroup(const Dimension& table, uint32_t slot, 
 // Third pass: writes a row to its position within the group.
 GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
                                     GroupPosition position) {
+    if (position.slot == NO_ROW) {
+        return;
+    }
     uint64_t target = uint64_t{keySlots(table)[position.slot].first} + position.rank;
     writeRow(table, target, build, row, buildKey(build, row));
 }

@@ -101,6 +101,20 @@ extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const B
     }
 }
 
+// Counts the rows of a shard.
+extern "C" __global__ void gpujoin_count_shard(const Dimension* table, const BuildRuns* build,
+                                               uint64_t rowCount, unsigned long long* rows) {
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    unsigned long long count = 0;
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
+        count += isOfTable(*table, buildKey(*build, static_cast<uint32_t>(row))) ? 1 : 0;
+    }
+    if (count > 0) {
+        atomicAdd(rows, count);
+    }
+}
+
 // Inserts rows into a CHAINED table.
 extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const BuildRuns* build,
                                                   uint64_t rowCount) {

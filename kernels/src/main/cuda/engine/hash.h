@@ -35,6 +35,16 @@ GPUJOIN_INLINE uint32_t hashSlot(uint64_t hash, uint32_t slots) {
     return static_cast<uint32_t>(((hash >> 32) * slots) >> 32);
 }
 
+// Maps keys to shards, by the highest bits of their hash, and to slots of the shard by the others.
+GPUJOIN_INLINE uint32_t shardOf(uint64_t hash, uint32_t shards) {
+    return static_cast<uint32_t>(((hash >> 32) * shards) >> 32);
+}
+
+GPUJOIN_INLINE uint32_t slotOfShard(uint64_t hash, uint32_t shards, uint32_t slots) {
+    uint64_t left = ((hash >> 32) * shards) & 0xFFFFFFFFu;
+    return static_cast<uint32_t>((left * slots) >> 32);
+}
+
 constexpr uint64_t CHECKSUM_STEP = 0x9E3779B97F4A7C15ull;
 
 // Contribution of a word to the checksum of its chunk; wordIndex counts 8-byte words from the

@@ -167,9 +167,27 @@ constexpr uint32_t NO_COLUMN = 0xFFFFFFFFu;
 // Stands for a column of a chunk that the device does not need.
 constexpr uint8_t NOT_IN_SEGMENT = 0xFF;
 
+// A part of a table in the memory of one device: the rows whose keys hash to it.
+struct Shard {
+    uint64_t slots;
+    uint64_t rows;
+    uint32_t slotCount;
+    uint32_t reserved;
+};
+static_assert(sizeof(Shard) == 24);
+
 // The table of one dimension. UNIQUE: slots are rows; an empty slot has NO_ROW in `next`. CHAINED:
 // slots is uint32_t[slotCount], the first row of each slot, and `next` links the rows. GROUPED:
 // slots is KeySlot[slotCount].
+//
+// If shardCount is not 0, slots is Shard[shardCount], in the memory of the device that reads it.
+// Shards are not CHAINED. The highest bits of the number of a row are that of its shard:
+//
+//   0          rowShift   32
+//   +----------+----------+
+//   | row of   | shard    |
+//   | shard    |          |
+//   +----------+----------+
 struct Dimension {
     uint64_t slots;
     uint64_t rows;
@@ -180,7 +198,10 @@ struct Dimension {
     uint32_t firstCopy;
     uint32_t copyCount;
     uint32_t joinKind;
-    uint32_t reserved;
+    uint8_t shardCount;
+    uint8_t rowShift;
+    uint8_t builtShards;     // while a shard is built: the number of shards; else 0
+    uint8_t builtShard;      // ... and the number of this one, of which slots and rows are
     uint64_t matchedOffset;  // of a left join's uint8_t[capacityRows] in the result buffer, else 0
     uint64_t hashSeed;       // parameters of slotHash, secret and chosen once a process
     uint64_t hashMultiplier;

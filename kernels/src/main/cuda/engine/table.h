@@ -8,6 +8,8 @@
 //          "Distributed GPU Joins on Fast RDMA-capable Networks", section 4.2).
 // GROUPED  open addressing over rows grouped by key: the number of matches of a key is known, and
 //          any match is found in one access, whatever the multiplicity.
+//
+// A table that is too large for a device is divided into shards, one on each device.
 #pragma once
 
 #include "hash.h"
@@ -23,7 +25,18 @@ struct Matches {
     uint32_t count;
 };
 
+// Not inlined, so that whole tables keep their registers.
+GPUJOIN_NOINLINE unsigned char* rowOfShard(const Dimension& table, uint64_t row) {
+    const Shard* shards = reinterpret_cast<const Shard*>(table.slots);
+    uint64_t rows = shards[row >> table.rowShift].rows;
+    uint64_t local = row & ((uint64_t{1} << table.rowShift) - 1);
+    return reinterpret_cast<unsigned char*>(rows) + table.rowBytes * local;
+}
+
 GPUJOIN_HD inline unsigned char* rowAt(const Dimension& table, uint64_t row) {
+    if (table.shardCount != 0) {
+        return rowOfShard(table, row);
+    }
     return reinterpret_cast<unsigned char*>(table.rows) + table.rowBytes * row;
 }
 
@@ -66,10 +79,10 @@ GPUJOIN_HD inline uint32_t slotOf(const Dimension& table, int64_t key) {
     return hashSlot(slotHash(key, table.hashSeed, table.hashMultiplier), table.slotCount);
 }
 
-GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
-    uint32_t slot = slotOf(table, key);
+GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key, uint32_t slot) {
     while (true) {
-        const unsigned char* row = rowAt(table, slot);
+        const unsigned char* row =
+            reinterpret_cast<const unsigned char*>(table.rows) + uint64_t{table.rowBytes} * slot;
         int64_t found = loadOnce(reinterpret_cast<const int64_t*>(row + ROW_KEY_OFFSET));
         uint32_t next = loadOnce(reinterpret_cast<const uint32_t*>(row + ROW_NEXT_OFFSET));
         if (next == NO_ROW) {
@@ -82,8 +95,7 @@ GPUJOIN_HD inline Matches findInRows(const Dimension& table, int64_t key) {
     }
 }
 
-GPUJOIN_HD inline Matches findInSlots(const Dimension& table, int64_t key) {
-    uint32_t slot = slotOf(table, key);
+GPUJOIN_HD inline Matches findInSlots(const Dimension& table, int64_t key, uint32_t slot) {
     while (true) {
         KeySlot found = loadSlot(&keySlots(table)[slot]);
         if (found.first == NO_ROW) {
@@ -115,17 +127,42 @@ GPUJOIN_HD inline Matches findInChain(const Dimension& table, int64_t key) {
     return matches;
 }
 
+// Looks up a key in its shard, which may be in the memory of another device.
+GPUJOIN_NOINLINE Matches findInShard(const Dimension& table, int64_t key) {
+    uint64_t hash = slotHash(key, table.hashSeed, table.hashMultiplier);
+    uint32_t number = shardOf(hash, table.shardCount);
+    const Shard& shard = reinterpret_cast<const Shard*>(table.slots)[number];
+    Dimension local;
+    local.slots = loadOnce(&shard.slots);
+    local.rows = loadOnce(&shard.rows);
+    local.slotCount = loadOnce(&shard.slotCount);
+    local.rowBytes = table.rowBytes;
+    if (local.slotCount == 0) {
+        return Matches{NO_ROW, 0};
+    }
+    uint32_t slot = slotOfShard(hash, table.shardCount, local.slotCount);
+    Matches found = table.tableKind == TABLE_UNIQUE ? findInRows(local, key, slot)
+                                                    : findInSlots(local, key, slot);
+    if (found.first != NO_ROW) {
+        found.first |= number << table.rowShift;
+    }
+    return found;
+}
+
 GPUJOIN_HD inline Matches findMatches(const Dimension& table, int64_t key) {
+    if (table.shardCount != 0) {
+        return findInShard(table, key);
+    }
     if (table.slotCount == 0) {
         return Matches{NO_ROW, 0};
     }
     switch (table.tableKind) {
         case TABLE_UNIQUE:
-            return findInRows(table, key);
+            return findInRows(table, key, slotOf(table, key));
         case TABLE_CHAINED:
             return findInChain(table, key);
         default:
-            return findInSlots(table, key);
+            return findInSlots(table, key, slotOf(table, key));
     }
 }
 

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.GroupMerge;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;

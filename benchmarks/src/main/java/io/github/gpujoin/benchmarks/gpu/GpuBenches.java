@@ -28,6 +28,7 @@ public final class GpuBenches {
         groups.put("star", StarBench::new);
         groups.put("skew", SkewBench::new);
         groups.put("engine", EngineBench::new);
+        groups.put("group", GroupBench::new);
         groups.put("resident", ResidentBench::new);
         groups.put("blocking", BlockingBench::new);
         groups.put("flink", FlinkBench::new);

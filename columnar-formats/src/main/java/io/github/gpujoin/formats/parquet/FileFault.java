@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import org.apache.flink.annotation.Internal;
 import org.apache.flink.core.fs.FSDataInputStream;
 import org.apache.flink.core.fs.Path;
+import shaded.parquet.org.apache.thrift.TException;
 
 /**
  * Why a file cannot be opened as Parquet. A Parquet file starts and ends with a magic number, and
@@ -36,7 +37,7 @@ public final class FileFault {
      * Returns the exception for a file that was not opened.
      *
      * @param lengthBytes of the file
-     * @param cause of parquet-java
+     * @param cause of parquet-java, or of the file system
      */
     public static IOException of(Path file, long lengthBytes, Exception cause) {
         String start;
@@ -46,13 +47,30 @@ public final class FileFault {
             end = lengthBytes < SMALLEST_BYTES ? "" : magic(file, lengthBytes - MAGIC_BYTES);
         } catch (IOException e) {
             cause.addSuppressed(e);
-            return new IOException(
-                    "Cannot read a Parquet file: file=%s, cause=%s"
-                            .formatted(file, cause.getMessage()),
-                    cause);
+            return unread(file, cause);
+        }
+        if (end.equals(MAGIC) && !isOfParquet(cause)) {
+            return unread(file, cause);
         }
         String values = "file=%s, bytes=%d".formatted(file, lengthBytes);
         return new IOException(message(lengthBytes, start, end, cause).formatted(values), cause);
+    }
+
+    private static IOException unread(Path file, Exception cause) {
+        return new IOException(
+                "Cannot read the footer of a Parquet file: file=%s, cause=%s. Check its file system, and read the file again."
+                        .formatted(file, cause),
+                cause);
+    }
+
+    /**
+     * Whether parquet-java rejects the bytes, for which it throws unchecked exceptions of many
+     * classes, and wraps those of Thrift. Other exceptions are of the file system.
+     */
+    private static boolean isOfParquet(Exception cause) {
+        return cause instanceof IOException
+                ? cause.getCause() instanceof TException
+                : !(cause.getCause() instanceof IOException);
     }
 
     /** Returns the message, with a place for the values. */

@@ -14,7 +14,10 @@ import io.github.gpujoin.flink.api.source.ColumnarReader;
 import io.github.gpujoin.formats.FileColumns;
 import io.github.gpujoin.formats.FileSchemaException;
 import io.github.gpujoin.formats.testing.FormatRows;
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,12 +30,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Compares what is read of files that DuckDB wrote with what DuckDB reads of them. */
@@ -290,6 +295,13 @@ class ParquetFormatTest {
                 return bytes;
             }
         },
+        OTHER_FOOTER("Footer of a Parquet file is damaged: ") {
+            @Override
+            byte[] of(byte[] bytes) {
+                Arrays.fill(bytes, bytes.length - 100, bytes.length - 8, (byte) 0xff);
+                return bytes;
+            }
+        },
         ENCRYPTED("Footer of a Parquet file is encrypted: ") {
             @Override
             byte[] of(byte[] bytes) {
@@ -321,5 +333,29 @@ class ParquetFormatTest {
                 .hasMessageFindingMatch("\\. [A-Z].*\\.$")
                 .hasCauseInstanceOf(Exception.class);
         assertThatThrownBy(() -> like(file)).hasMessageStartingWith(fault.message + values);
+    }
+
+    static Stream<Exception> failuresOfFileSystems() {
+        return Stream.of(
+                new SocketTimeoutException("Read timed out"),
+                new EOFException(),
+                new IOException("The store is gone", new IllegalStateException("500")),
+                new UncheckedIOException(new IOException("Connection reset")));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failuresOfFileSystems")
+    void shouldNotCallAFileDamagedThatItsFileSystemCannotRead(Exception cause) throws Exception {
+        Path file = write("COMPRESSION SNAPPY");
+        assertThat(
+                        FileFault.of(
+                                new org.apache.flink.core.fs.Path(file.toUri()),
+                                Files.size(file),
+                                cause))
+                .hasMessage(
+                        "Cannot read the footer of a Parquet file: file=file:%s, cause=%s. "
+                                + "Check its file system, and read the file again.",
+                        file, cause)
+                .hasCause(cause);
     }
 }

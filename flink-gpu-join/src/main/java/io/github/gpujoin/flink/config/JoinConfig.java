@@ -7,6 +7,8 @@ import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
@@ -27,7 +29,6 @@ public final class JoinConfig {
                             MemorySize.ofMebiBytes(16))
                     .range(GpuJoinOptions.FLUSH_INTERVAL, Duration.ofMillis(1), Duration.ofHours(1))
                     .atLeast(GpuJoinOptions.REPLICATE_MAX_BYTES, MemorySize.ZERO)
-                    .atLeast(GpuJoinOptions.GPU_DEVICE, 0)
                     .atLeast(GpuJoinOptions.GPU_DEVICE_MEMORY, MemorySize.ZERO)
                     .atLeast(GpuJoinOptions.GPU_PINNED_MEMORY, MemorySize.ZERO)
                     .range(
@@ -43,6 +44,7 @@ public final class JoinConfig {
                             GpuJoinOptions.FACT_FILTER_MAX_BYTES,
                             new MemorySize(1024),
                             MemorySize.ofMebiBytes(1024))
+                    .inWords(GpuJoinOptions.GPU_DEVICES, "`all`, or distinct numbers from 0")
                     .inWords(GpuJoinOptions.TRANSPORT, "`flink`, or a transport on the class path")
                     .inWords(GpuJoinOptions.RING_BIND_ADDRESS, "one address of the host")
                     .range(GpuJoinOptions.RING_SLOTS, 1, 1024)
@@ -147,7 +149,7 @@ public final class JoinConfig {
      */
     public static GpuOptions gpuOptions(ReadableConfig config) {
         return GpuOptions.defaults()
-                .withDevice(BOUNDS.read(config, GpuJoinOptions.GPU_DEVICE))
+                .withDevices(gpuDevices(config))
                 .withMemory(
                         new MemoryBudget(
                                 budget(config, GpuJoinOptions.GPU_DEVICE_MEMORY),
@@ -156,6 +158,29 @@ public final class JoinConfig {
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());
+    }
+
+    /** Returns {@link GpuJoinOptions#GPU_DEVICES}, empty for all. */
+    private static List<Integer> gpuDevices(ReadableConfig config) {
+        String devices = config.get(GpuJoinOptions.GPU_DEVICES).strip();
+        if (devices.equals(GpuJoinOptions.GPU_DEVICES.defaultValue())) {
+            return GpuOptions.ALL_DEVICES;
+        }
+        try {
+            List<Integer> numbers =
+                    Stream.of(devices.split(",", -1))
+                            .map(number -> Integer.parseUnsignedInt(number.strip()))
+                            .distinct()
+                            .toList();
+            if (numbers.size() == devices.split(",", -1).length) {
+                return numbers;
+            }
+        } catch (NumberFormatException e) {
+            // Reported below.
+        }
+        throw new IllegalConfigurationException(
+                "Devices are not \"all\" or distinct numbers: %s=%s. Write for example 0,1.",
+                GpuJoinOptions.GPU_DEVICES.key(), devices);
     }
 
     private static long budget(ReadableConfig config, ConfigOption<MemorySize> option) {

@@ -25,6 +25,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class BinaryRowBuilder {
 
+    /** Buffers up to this size are kept. */
+    static final int KEPT_BYTES = 1 << 20;
+
     private static final int INLINE_BYTES = 7;
     private static final int INLINE_MARK = 0x80;
 
@@ -39,6 +42,20 @@ final class BinaryRowBuilder {
         this.headerBytes = BinaryRowData.calculateBitSetWidthInBytes(fields);
         this.fixedBytes = BinaryRowData.calculateFixPartSizeInBytes(fields);
         this.bytes = new byte[2 * fixedBytes];
+    }
+
+    /** Whether a buffer is large, and a row fills less than a quarter of it. */
+    static boolean isOversized(int capacityBytes, int rowBytes) {
+        return capacityBytes > KEPT_BYTES && capacityBytes / 4 > rowBytes;
+    }
+
+    /** Returns the capacity of a buffer for rows of about a size. */
+    static int capacityFor(int rowBytes) {
+        return (int) Math.min(2L * rowBytes, Integer.MAX_VALUE - Long.BYTES);
+    }
+
+    int capacityBytes() {
+        return bytes.length;
     }
 
     void begin() {
@@ -106,7 +123,7 @@ final class BinaryRowBuilder {
         int offset = end;
         end = Math.addExact(offset, Math.addExact(lengthBytes, Long.BYTES - 1)) & -Long.BYTES;
         if (end > bytes.length) {
-            bytes = Arrays.copyOf(bytes, (int) Math.min(2L * end, Integer.MAX_VALUE - Long.BYTES));
+            bytes = Arrays.copyOf(bytes, capacityFor(end));
         }
         if (end > offset) {
             Memory.putLong(bytes, Memory.BYTES + end - Long.BYTES, 0);
@@ -114,10 +131,16 @@ final class BinaryRowBuilder {
         return offset;
     }
 
-    /** Returns the row, which is independent of the builder. */
+    /**
+     * Returns the row, which is independent of the builder. A buffer that has grown for an earlier,
+     * large row is released.
+     */
     BinaryRowData build() {
         BinaryRowData row = new BinaryRowData(fields);
         row.pointTo(MemorySegmentFactory.wrap(Arrays.copyOf(bytes, end)), 0, end);
+        if (isOversized(bytes.length, end)) {
+            bytes = new byte[capacityFor(end)];
+        }
         return row;
     }
 }

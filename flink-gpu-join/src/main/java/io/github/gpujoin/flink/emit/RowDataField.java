@@ -29,6 +29,8 @@ import org.jspecify.annotations.Nullable;
 final class RowDataField {
 
     private static final int NANOS_OF_MILLISECOND = 1_000_000;
+    private static final long MILLISECONDS_OF_DAY = TimeUnit.DAYS.toMillis(1);
+    private static final long MILLISECONDS_OF_SECOND = TimeUnit.SECONDS.toMillis(1);
     private static final int LENGTH_BYTES = Integer.BYTES;
 
     /** How the bytes of a column become those of a row. */
@@ -140,19 +142,34 @@ final class RowDataField {
         int lengthBytes = Memory.getInt(base, at);
         if (lengthBytes < 0) {
             writeNull(target);
-        } else if (!writeValue(base, at + LENGTH_BYTES, lengthBytes, target)) {
+            return;
+        }
+        boolean isWritten;
+        try {
+            isWritten = writeValue(base, at + LENGTH_BYTES, lengthBytes, target);
+        } catch (ArithmeticException e) {
+            throw refused(
+                    reader.value(row, probeRow),
+                    "Filter such values: no type of RowData holds a date or a time that far away.");
+        }
+        if (!isWritten) {
             writeObject(reader.value(row, probeRow), target);
         }
     }
 
     private void writeNull(BinaryRowBuilder target) {
         if (!type.isNullable()) {
-            throw refused(null);
+            throw refused(null, "Declare a nullable type for the field.");
         }
         target.putNull(position);
     }
 
-    /** Returns false if the value must become an object, if only to report what is wrong. */
+    /**
+     * Returns false if the value must become an object, if only to report what is wrong.
+     *
+     * @throws ArithmeticException if a date is beyond 2^31 days, or a time beyond 2^63 ms, from
+     *     1970
+     */
     private boolean writeValue(
             byte @Nullable [] base, long at, int lengthBytes, BinaryRowBuilder target) {
         switch (form) {
@@ -162,20 +179,22 @@ final class RowDataField {
             case BINARY_FORMAT ->
                     target.putOutOfLine(
                             position, base, at + LENGTH_BYTES, lengthBytes - LENGTH_BYTES);
-            case DATE ->
-                    target.putLong(position, SerializedValues.epochDay(base, at) & 0xFFFFFFFFL);
+            case DATE -> {
+                int day = Math.toIntExact(SerializedValues.epochDay(base, at));
+                target.putLong(position, Integer.toUnsignedLong(day));
+            }
             case TIME -> {
                 return writeTime(SerializedValues.nanoOfDay(base, at), target);
             }
             case TIMESTAMP -> {
                 long days = SerializedValues.epochDay(base, at);
                 long nanos = SerializedValues.nanoOfDayOfDateTime(base, at);
-                return writeTimestamp(TimeUnit.DAYS.toMillis(days), nanos, target);
+                return writeTimestamp(days, MILLISECONDS_OF_DAY, nanos, target);
             }
             case INSTANT -> {
                 long seconds = SerializedValues.epochSecond(base, at);
                 int nanos = SerializedValues.nanoOfSecond(base, at);
-                return writeTimestamp(TimeUnit.SECONDS.toMillis(seconds), nanos, target);
+                return writeTimestamp(seconds, MILLISECONDS_OF_SECOND, nanos, target);
             }
             case COMPACT_DECIMAL -> {
                 return writeDecimal((DecimalType) type, base, at, target);
@@ -192,8 +211,8 @@ final class RowDataField {
         return nanos % NANOS_OF_MILLISECOND == 0;
     }
 
-    private boolean writeTimestamp(long milliseconds, long nanos, BinaryRowBuilder target) {
-        long millisecond = milliseconds + nanos / NANOS_OF_MILLISECOND;
+    private boolean writeTimestamp(long units, long unitMs, long nanos, BinaryRowBuilder target) {
+        long millisecond = milliseconds(units, unitMs, nanos / NANOS_OF_MILLISECOND);
         int rest = (int) (nanos % NANOS_OF_MILLISECOND);
         if (!isCompactTime) {
             target.putTimestamp(position, millisecond, rest);
@@ -201,6 +220,13 @@ final class RowDataField {
         }
         target.putLong(position, millisecond);
         return rest == 0;
+    }
+
+    /** Returns the sum, which may fit in a long although the start of its unit does not. */
+    private static long milliseconds(long units, long unitMs, long millisecondsOfUnit) {
+        return units < 0
+                ? Math.addExact(Math.multiplyExact(units + 1, unitMs), millisecondsOfUnit - unitMs)
+                : Math.addExact(Math.multiplyExact(units, unitMs), millisecondsOfUnit);
     }
 
     private boolean writeDecimal(
@@ -218,7 +244,7 @@ final class RowDataField {
                         || internal != null
                                 && ((DecimalData) internal).toBigDecimal().compareTo(decimal) == 0;
         if (!isExact || !RowDataFields.resolution(type).holds(value)) {
-            throw refused(value);
+            throw refused(value, "Declare a wider type for the field.");
         }
         target.putFieldOf(
                 serializer.toBinaryRow(GenericRowData.of(internal)),
@@ -226,13 +252,9 @@ final class RowDataField {
                 !BinaryRowData.isInFixedLengthPart(type));
     }
 
-    private IllegalArgumentException refused(@Nullable Object value) {
+    private IllegalArgumentException refused(@Nullable Object value, String remedy) {
         return new IllegalArgumentException(
-                "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\nDeclare a %s type for the field."
-                        .formatted(
-                                field.getName(),
-                                type,
-                                value,
-                                value == null ? "nullable" : "wider"));
+                "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\n%s"
+                        .formatted(field.getName(), type, value, remedy));
     }
 }

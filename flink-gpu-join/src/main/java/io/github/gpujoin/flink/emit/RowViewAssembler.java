@@ -30,7 +30,7 @@ final class RowViewAssembler<T> implements RecordAssembler<T> {
     /** The array of the segment. */
     private byte @Nullable [] array;
 
-    private byte[] scratch = new byte[64];
+    private byte[] scratch = new byte[0];
 
     RowViewAssembler(FieldReader reader, TypeInformation<T> type) {
         this.reader = reader;
@@ -62,8 +62,9 @@ final class RowViewAssembler<T> implements RecordAssembler<T> {
         if (base != null) {
             point(base, (int) (at - Memory.BYTES), lengthBytes);
         } else {
-            if (scratch.length < lengthBytes) {
-                scratch = new byte[Math.max(lengthBytes, 2 * scratch.length)];
+            if (scratch.length < lengthBytes
+                    || BinaryRowBuilder.isOversized(scratch.length, lengthBytes)) {
+                scratch = new byte[BinaryRowBuilder.capacityFor(lengthBytes)];
             }
             Memory.copy(null, at, scratch, Memory.BYTES, lengthBytes);
             point(scratch, 0, lengthBytes);

@@ -12,9 +12,9 @@ import org.apache.flink.api.common.functions.RuntimeContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The device of a subtask, one of those that Flink assigns to its TaskManager. Flink assigns the
- * same set to every operator of a TaskManager, so subtasks spread over it: each chooses the device
- * with the fewest users in the process, then the lowest number. The first call chooses the device
+ * The devices that Flink assigns to a TaskManager. It assigns the same set to every operator.
+ * Engines join on all of them. For what is on one device, as rings are, each subtask chooses the
+ * device with the fewest users in the process, then the lowest number; the first call chooses it
  * until {@link #close}. Used by one thread.
  */
 public final class AssignedGpu implements AutoCloseable {
@@ -53,9 +53,24 @@ public final class AssignedGpu implements AutoCloseable {
         return device == null ? otherwise : device;
     }
 
+    /**
+     * Numbers of all devices of the external resource {@value #RESOURCE}, ascending.
+     *
+     * @param otherwise the devices if the resource is not configured
+     * @throws IllegalStateException if a device of the resource has no number
+     */
+    public List<Integer> allOr(List<Integer> otherwise) {
+        List<Integer> devices = numbers(context.getExternalResourceInfos(RESOURCE));
+        return devices.isEmpty() ? otherwise : devices;
+    }
+
+    private static List<Integer> numbers(Set<ExternalResourceInfo> resources) {
+        return resources.stream().map(AssignedGpu::number).sorted().toList();
+    }
+
     /** Chooses a device and counts this subtask as its user; returns null without devices. */
     private static @Nullable Integer leastUsed(Set<ExternalResourceInfo> resources) {
-        List<Integer> devices = resources.stream().map(AssignedGpu::number).sorted().toList();
+        List<Integer> devices = numbers(resources);
         synchronized (USERS) {
             Integer leastUsed = null;
             for (Integer device : devices) {

@@ -54,12 +54,12 @@ public record EngineSelection(
     }
 
     /**
-     * @param options with the device to use if Flink assigns none
+     * @param options with the devices to use if Flink assigns none
      */
     public static EngineSelection gpu(
             GpuOptions options, boolean isRequested, JoinEngineFactory standby) {
         return new EngineSelection(
-                gpu -> new GpuJoinEngineFactory(options.withDevice(gpu.numberOr(options.device()))),
+                gpu -> new GpuJoinEngineFactory(options.withDevices(gpu.allOr(options.devices()))),
                 isRequested,
                 standby);
     }

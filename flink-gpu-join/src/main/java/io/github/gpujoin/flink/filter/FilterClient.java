@@ -110,7 +110,8 @@ final class FilterClient implements AutoCloseable {
         }
     }
 
-    private static void later(long ms, Runnable action) {
+    /** Executes an action in another thread after some time. */
+    static void later(long ms, Runnable action) {
         CompletableFuture.delayedExecutor(ms, TimeUnit.MILLISECONDS).execute(action);
     }
 

@@ -40,9 +40,9 @@ import org.slf4j.LoggerFactory;
  * Dimensions beyond that have no filter in other processes.
  *
  * <p>Flink may release a TaskManager once its subtasks have finished, and nothing fails. So keys
- * are awaited only from processes that are not silent for {@value #SILENCE_MS} ms: after all
- * subtasks are announced, each confirms that it knows; from its offer on, a process repeats that or
- * sends pieces every few seconds, until it has sent all keys.
+ * are awaited only from processes that are not silent for {@value #SILENCE_MS} ms: each confirms
+ * every few seconds, however long it loads; from its offer on, it repeats that or sends pieces,
+ * until it has sent all keys.
  *
  * <p>Keys are merged in another thread, since a Bloom filter of some millions of keys takes a
  * second. All else is guarded by the {@link FilterExchange}.
@@ -78,8 +78,6 @@ final class FilterGeneration {
     private boolean isPackerKnown;
     private final Set<ExecutionAttemptID> askers = new HashSet<>();
     private final Map<String, Offer> offers = new LinkedHashMap<>();
-
-    private final Set<String> confirmed = new HashSet<>();
 
     /** Time of the last message of each process of the join. */
     private final Map<String, Long> heardMs = new HashMap<>();
@@ -141,11 +139,10 @@ final class FilterGeneration {
 
     void confirm(String process) {
         heard(process);
-        confirmed.add(process);
     }
 
     void offer(Offer offer) {
-        confirm(offer.process());
+        heard(offer.process());
         add(offer);
     }
 
@@ -156,12 +153,12 @@ final class FilterGeneration {
         }
     }
 
-    /** Adds offers without keys of the processes that did not confirm in time. */
+    /** Adds offers without keys of the processes that are silent. */
     private void addSilent() {
         for (String process : subtasksIn.keySet()) {
-            if (!confirmed.contains(process) && isSilent(process)) {
+            if (!offers.containsKey(process) && isSilent(process)) {
                 LOG.info(
-                        "Dimensions filter no facts in other processes: process {} has not answered for {} s. Flink may have released it after its last task.",
+                        "Dimensions filter no facts in other processes: process {} has not offered keys or confirmed that it will for {} s. Flink may have released it after its last task.",
                         process,
                         SILENCE_MS / 1_000);
                 add(new Offer(id, process, Map.of(), Map.of()));

@@ -35,12 +35,19 @@ public final class FilterPublisher implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(FilterPublisher.class);
 
+    /** A process that loads is heard several times before the coordinator takes it for gone. */
+    static final long CONFIRM_MS = 10_000;
+
     private final FilterPlan plan;
     private final ExecutionAttemptID attempt;
     private final String process;
     private final PublishedFilters published;
     private final FilterClient client;
+    private final long confirmMs;
+
+    /** Completes after the process has begun to confirm. */
     private final CompletableFuture<FilterResponse> announced;
+
     private boolean isFinished;
 
     /** Guarded by this. */
@@ -53,26 +60,50 @@ public final class FilterPublisher implements AutoCloseable {
      * @param senders result partitions of the tasks that send facts to the subtask
      */
     public FilterPublisher(FilterPlan plan, Environment task, List<ResultPartitionID> senders) {
-        this(plan, FilterTask.of(task), senders);
+        this(plan, FilterTask.of(task), senders, CONFIRM_MS);
     }
 
-    FilterPublisher(FilterPlan plan, FilterTask task, List<ResultPartitionID> senders) {
+    /**
+     * @param confirmMs time between two messages that the process will offer its keys
+     */
+    FilterPublisher(
+            FilterPlan plan, FilterTask task, List<ResultPartitionID> senders, long confirmMs) {
+        this.confirmMs = confirmMs;
         this.plan = plan;
         this.attempt = task.attempt();
         this.process = task.process();
         this.published = new PublishedFilters(process, plan.join(), senders);
         this.client = new FilterClient(task, plan.operator());
-        this.announced =
+        CompletableFuture<FilterResponse> answer =
                 plan.dimensions().isEmpty()
                         ? CompletableFuture.completedFuture(FilterResponse.OVER)
                         : client.send(
                                 new Announce(task.attempt(), process, attempts(task, senders)));
-        announced.thenAccept(this::confirm);
+        this.announced =
+                answer.thenApply(
+                        response -> {
+                            startConfirming(response);
+                            return response;
+                        });
     }
 
-    private void confirm(FilterResponse response) {
-        if (response.isOk()) {
-            client.send(new Confirm(response.generation(), process));
+    private void startConfirming(FilterResponse response) {
+        ProcessKeys keys = response.isOk() ? processKeys(response.generation()) : null;
+        if (keys != null && keys.startConfirming()) {
+            confirm(response.generation(), keys);
+        }
+    }
+
+    /** Repeats that the process will offer its keys, until it does or one of its subtasks fails. */
+    private void confirm(String generation, ProcessKeys keys) {
+        if (keys.areAwaited()) {
+            client.send(new Confirm(generation, process))
+                    .thenAccept(
+                            answer -> {
+                                if (answer.isOk()) {
+                                    FilterClient.later(confirmMs, () -> confirm(generation, keys));
+                                }
+                            });
         }
     }
 
@@ -122,8 +153,9 @@ public final class FilterPublisher implements AutoCloseable {
         Keys complete;
         try {
             complete = processKeys.add(attempt, response, own, published);
-        } catch (RuntimeException e) {
-            LOG.warn("Cannot merge the keys of dimensions, so that they do not filter facts.", e);
+        } catch (Throwable e) {
+            // The future would hide even an OutOfMemoryError, and others would wait for the keys.
+            LOG.warn("Cannot publish the keys of a process, so that they do not filter facts.", e);
             complete = Keys.NONE;
         }
         if (complete != null) {

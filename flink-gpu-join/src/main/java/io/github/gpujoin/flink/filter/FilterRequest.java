@@ -30,8 +30,8 @@ sealed interface FilterRequest extends CoordinationRequest {
     }
 
     /**
-     * A subtask has received the answer to its announcement. From then on, either a failure of its
-     * process ends the generation, or the process has offered its keys.
+     * A process has received the answer to an announcement, and will offer its keys. Repeated until
+     * it does, since Flink may release the process without a failure.
      *
      * @param generation that the announcement was answered with
      */

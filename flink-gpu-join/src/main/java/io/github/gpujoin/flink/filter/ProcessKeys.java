@@ -13,6 +13,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The keys of all subtasks of a join in one process. They are merged here, so that the process
@@ -20,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * may end after those of the next one have started. Thread-safe.
  */
 final class ProcessKeys {
+
+    private static final Logger LOG = LoggerFactory.getLogger(ProcessKeys.class);
 
     /**
      * Keys of complete dimensions, by number.
@@ -49,6 +53,7 @@ final class ProcessKeys {
     private final Set<ExecutionAttemptID> contributors = new HashSet<>();
     private final List<PublishedFilters> outputs = new ArrayList<>();
     private @Nullable Keys keys;
+    private boolean isConfirmed;
 
     private ProcessKeys(Id id, FilterPlan plan) {
         this.id = id;
@@ -70,8 +75,20 @@ final class ProcessKeys {
         return ALL.keySet().stream().filter(id -> id.process().equals(process)).count();
     }
 
+    /** Returns whether the caller is the first, and so the one that confirms for the process. */
+    synchronized boolean startConfirming() {
+        boolean isFirst = !isConfirmed;
+        isConfirmed = true;
+        return isFirst;
+    }
+
+    /** Whether keys of a subtask are missing, and none has failed. */
+    boolean areAwaited() {
+        return ALL.get(id) == this;
+    }
+
     /**
-     * Adds the keys of a subtask, once.
+     * Adds the keys of a subtask, once. If they cannot be merged, the process has no keys.
      *
      * @param announced with the number of subtasks
      * @param output to which the union of partitioned dimensions is published, if all subtasks are
@@ -86,8 +103,14 @@ final class ProcessKeys {
         if (!contributors.add(subtask)) {
             return null;
         }
-        outputs.add(output);
-        keys = keys == null ? copy(added) : merged(keys, added);
+        try {
+            outputs.add(output);
+            keys = keys == null ? copy(added) : merged(keys, added);
+        } catch (Throwable e) {
+            // A union that lacks keys would drop facts that have results.
+            keys = Keys.NONE;
+            LOG.warn("Cannot merge the keys of dimensions, so that they do not filter facts.", e);
+        }
         if (contributors.size() < announced.processSubtasks()) {
             return null;
         }
@@ -109,6 +132,9 @@ final class ProcessKeys {
 
     /** Merges partitioned dimensions of which both have a part. */
     private static Keys merged(Keys into, Keys added) {
+        if (into == Keys.NONE) {
+            return into;
+        }
         into.parts().keySet().retainAll(added.parts().keySet());
         into.parts().forEach((dimension, part) -> part.addAll(added.parts().get(dimension)));
         Map<Integer, KeyFilterBuilder> whole = new TreeMap<>(into.whole());

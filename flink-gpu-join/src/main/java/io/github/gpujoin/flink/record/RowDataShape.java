@@ -70,7 +70,7 @@ final class RowDataShape<T> extends RecordShape<T> {
         FieldKind kind = field.kind();
         if (kind == FieldKind.SERIALIZED) {
             return RowDataValueWriter.isFor(logicalType(index))
-                    ? new RowDataValueWriter<>(index, logicalType(index))
+                    ? new RowDataValueWriter<>(index, field.name(), logicalType(index))
                     : super.writer(column, field);
         }
         return (record, target) -> {

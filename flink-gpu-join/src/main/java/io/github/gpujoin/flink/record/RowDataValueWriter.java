@@ -21,11 +21,13 @@ final class RowDataValueWriter<T> implements ColumnWriter<T> {
     private static final int NANOS_OF_MILLISECOND = 1_000_000;
 
     private final int index;
+    private final String name;
     private final LogicalType type;
     private final byte[] scratch = new byte[SerializedValues.MAX_BYTES];
 
-    RowDataValueWriter(int index, LogicalType type) {
+    RowDataValueWriter(int index, String name, LogicalType type) {
         this.index = index;
+        this.name = name;
         this.type = type;
     }
 
@@ -54,13 +56,20 @@ final class RowDataValueWriter<T> implements ColumnWriter<T> {
     private int write(RowData row) {
         return switch (type.getTypeRoot()) {
             case DATE -> SerializedValues.writeDate(scratch, row.getInt(index));
-            case TIME_WITHOUT_TIME_ZONE ->
-                    SerializedValues.writeTime(
-                            scratch, (long) row.getInt(index) * NANOS_OF_MILLISECOND);
+            case TIME_WITHOUT_TIME_ZONE -> writeTime(row.getInt(index));
             case TIMESTAMP_WITHOUT_TIME_ZONE -> writeDateTime(timestamp(row));
             case TIMESTAMP_WITH_LOCAL_TIME_ZONE -> writeInstant(timestamp(row));
             default -> writeDecimal(row, (DecimalType) type);
         };
+    }
+
+    private int writeTime(int millisecondOfDay) {
+        if (millisecondOfDay < 0 || millisecondOfDay >= MILLISECONDS_OF_DAY) {
+            throw new IllegalArgumentException(
+                    "Time is outside the day: column=%s, type=%s, milliseconds=%d.\nSet it to a value from 0 to %d, or filter the record."
+                            .formatted(name, type, millisecondOfDay, MILLISECONDS_OF_DAY - 1));
+        }
+        return SerializedValues.writeTime(scratch, (long) millisecondOfDay * NANOS_OF_MILLISECOND);
     }
 
     private TimestampData timestamp(RowData row) {

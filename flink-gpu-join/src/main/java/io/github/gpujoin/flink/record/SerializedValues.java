@@ -132,7 +132,11 @@ public final class SerializedValues {
         return DATE_BYTES;
     }
 
-    /** Writes a LocalTime. */
+    /**
+     * Writes a LocalTime.
+     *
+     * @param nanoOfDay within the day, which the caller checks
+     */
     static int writeTime(byte[] to, long nanoOfDay) {
         return putTime(to, 0, nanoOfDay);
     }

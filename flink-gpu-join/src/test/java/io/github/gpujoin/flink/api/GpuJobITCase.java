@@ -154,7 +154,7 @@ class GpuJobITCase {
     @NeedsGpu
     @Test
     void shouldJoinOnTheCpuWhereThereIsNoSuchDevice() throws Exception {
-        Job job = start("gpu-join.gpu.device", "1000");
+        Job job = start("gpu-join.gpu.devices", "1000");
         assertThat(job.results()).isEqualTo(expected());
         assertThat(fallbacks(job, "NO_DEVICE")).isEqualTo(2);
     }

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class JoinConfigTest {
 
@@ -33,7 +34,8 @@ class JoinConfigTest {
 
     @Test
     void shouldGoByTheMachineUnlessToldOtherwise() {
-        assertThat(JoinConfig.gpuOptions(new Configuration())).isEqualTo(GpuOptions.defaults());
+        assertThat(JoinConfig.gpuOptions(new Configuration()))
+                .isEqualTo(GpuOptions.defaults().withDevices(GpuOptions.ALL_DEVICES));
     }
 
     @Test
@@ -41,12 +43,12 @@ class JoinConfigTest {
         GpuOptions options =
                 JoinConfig.gpuOptions(
                         config(
-                                "gpu-join.gpu.device", "3",
+                                "gpu-join.gpu.devices", "3, 1",
                                 "gpu-join.gpu.device-memory", "40g",
                                 "gpu-join.gpu.pinned-memory", "512m",
                                 "gpu-join.gpu.ring-memory", "device",
                                 "gpu-join.gpu.stall-timeout", "2 s"));
-        assertThat(options.device()).isEqualTo(3);
+        assertThat(options.devices()).containsExactly(1, 3);
         assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
         assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
         assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
@@ -60,19 +62,18 @@ class JoinConfigTest {
                 gpu-join:
                   engine: reference
                   chunk-bytes: 64 kb
-                  gpu.device: 2
+                  gpu.devices: 2
                 """);
         Configuration config = GlobalConfiguration.loadConfiguration(directory.toString());
         assertThat(config.get(GpuJoinOptions.ENGINE)).isEqualTo(GpuJoinOptions.Engine.REFERENCE);
         assertThat(JoinConfig.chunkBytes(config)).isEqualTo(64 << 10);
-        assertThat(JoinConfig.gpuOptions(config).device()).isEqualTo(2);
+        assertThat(JoinConfig.gpuOptions(config).devices()).containsExactly(2);
     }
 
     @ParameterizedTest
     @CsvSource({
         "gpu-join.chunk-bytes, 17 mb, Option out of range: gpu-join.chunk-bytes=17 mb. Set at least 1 bytes and at most 16 mb.",
         "gpu-join.flush-interval, 0 ms, gpu-join.flush-interval=0 ms. Set at least 1 ms and at most 1 h.",
-        "gpu-join.gpu.device, -1, gpu-join.gpu.device=-1. Set at least 0.",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
         "gpu-join.ring.slots, 1025, gpu-join.ring.slots=1025. Set at least 1 and at most 1024.",
         "gpu-join.ring.peer-timeout, 59 ms, gpu-join.ring.peer-timeout=59 ms. Set at least 60 ms and at most 1 h.",
@@ -91,6 +92,14 @@ class JoinConfigTest {
                             JoinConfig.ringOpenTimeoutMs(config);
                         })
                 .withMessageContaining(message);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-1", "0,0", "first", "0,", ""})
+    void shouldRefuseDevicesThatAreNoDistinctNumbers(String devices) {
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> JoinConfig.gpuOptions(config("gpu-join.gpu.devices", devices)))
+                .withMessageContaining("gpu-join.gpu.devices=" + devices);
     }
 
     @ParameterizedTest

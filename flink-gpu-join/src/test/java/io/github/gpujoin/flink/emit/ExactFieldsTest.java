@@ -15,10 +15,13 @@ import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.time.temporal.Temporal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.apache.avro.generic.GenericRecord;
 import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.PrimitiveArrayTypeInfo;
@@ -44,7 +47,11 @@ import org.apache.flink.table.types.logical.VarBinaryType;
 import org.apache.flink.table.types.logical.VarCharType;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.InstantiationUtil;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Fields of RowData and of Avro records hold a column's values as they are, or the join says so.
@@ -262,15 +269,93 @@ class ExactFieldsTest {
     }
 
     private static void assertRefused(String field, Object value, String type) {
+        assertRefused(
+                () -> row(NARROW, valuesWith(field, value)),
+                field,
+                value,
+                type,
+                "Declare a wider type for the field.");
+    }
+
+    private static void assertRefused(
+            ThrowingCallable join, String field, Object value, String type, String remedy) {
+        assertThatThrownBy(join)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\n%s",
+                        field, type, value, remedy);
+    }
+
+    private static Object[] valuesWith(String field, Object value) {
         Object[] values = new Object[VALUE_FIELDS.size()];
         values[0] = 1L;
         values[VALUE_FIELDS.indexOf(field)] = value;
-        assertThatThrownBy(() -> row(NARROW, values))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(
-                        "Value does not fit its field of RowData: field=%s, type=%s, value=%s.\n"
-                                + "Declare a wider type for the field.",
-                        field, type, value);
+        return values;
+    }
+
+    private static final String TOO_FAR =
+            "Filter such values: no type of RowData holds a date or a time that far away.";
+
+    static Stream<Temporal> timesThatNoRowDataHolds() {
+        return Stream.of(
+                LocalDateTime.MIN,
+                LocalDateTime.MAX,
+                localOfMilliseconds(Long.MIN_VALUE).minusNanos(1),
+                localOfMilliseconds(Long.MAX_VALUE).plusNanos(1_000_000),
+                Instant.MIN,
+                Instant.MAX,
+                Instant.ofEpochMilli(Long.MIN_VALUE).minusNanos(1),
+                Instant.ofEpochMilli(Long.MAX_VALUE).plusNanos(1_000_000));
+    }
+
+    private static LocalDateTime localOfMilliseconds(long milliseconds) {
+        return LocalDateTime.ofInstant(Instant.ofEpochMilli(milliseconds), ZoneOffset.UTC);
+    }
+
+    @ParameterizedTest
+    @MethodSource("timesThatNoRowDataHolds")
+    void shouldRefuseTimesThatNoRowDataHolds(Temporal time) {
+        boolean isLocal = time instanceof LocalDateTime;
+        String field = isLocal ? "local" : "instant";
+        assertRefused(
+                () -> row(NARROW, valuesWith(field, time)),
+                field,
+                time,
+                isLocal ? "TIMESTAMP(3)" : "TIMESTAMP_LTZ(3)",
+                TOO_FAR);
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, -1, 0, Long.MAX_VALUE})
+    void shouldKeepTheFarthestTimes(long milliseconds) throws Exception {
+        Object[] values = valuesWith("local", localOfMilliseconds(milliseconds));
+        values[VALUE_FIELDS.indexOf("instant")] = Instant.ofEpochMilli(milliseconds);
+
+        RowData row = row(NARROW, values);
+
+        for (String field : List.of("local", "instant")) {
+            assertThat(row.getTimestamp(VALUE_FIELDS.indexOf(field), 3).getMillisecond())
+                    .as(field)
+                    .isEqualTo(milliseconds);
+        }
+    }
+
+    private static RowData since(LocalDate date) throws Exception {
+        Row customer = Row.of(1L, date, null, null, null);
+        return join(visits(new DateType(), new IntType()), JoinKind.INNER, List.of(customer), AT)
+                .get(0);
+    }
+
+    @Test
+    void shouldRefuseDatesThatNoRowDataHolds() throws Exception {
+        LocalDate last = LocalDate.ofEpochDay(Integer.MAX_VALUE);
+        LocalDate first = LocalDate.ofEpochDay(Integer.MIN_VALUE);
+        assertThat(since(last).getInt(2)).isEqualTo(Integer.MAX_VALUE);
+        assertThat(since(first).getInt(2)).isEqualTo(Integer.MIN_VALUE);
+        for (LocalDate date :
+                List.of(LocalDate.MIN, first.minusDays(1), last.plusDays(1), LocalDate.MAX)) {
+            assertRefused(() -> since(date), "since", date, "DATE", TOO_FAR);
+        }
     }
 
     @Test

@@ -88,6 +88,13 @@ class AssignedGpuTest {
     }
 
     @Test
+    void shouldReturnAllDevicesOfTheResource() throws Exception {
+        assertThat(gpu(0, TestGpus.numbered("10", "2")).allOr(List.of(5))).containsExactly(2, 10);
+        assertThat(gpu(0, ExternalResourceInfoProvider.NO_EXTERNAL_RESOURCES).allOr(List.of(5)))
+                .containsExactly(5);
+    }
+
+    @Test
     void shouldRefuseADeviceWithoutANumber() throws Exception {
         AssignedGpu named = gpu(0, TestGpus.numbered("first"));
         assertThatIllegalStateException()

@@ -236,23 +236,43 @@ class FilterExchangeTest extends FilterExchangeScenario {
         assertThat(answered(asked).dimensions()).isEqualTo(bits(WHOLE));
     }
 
-    /** It does, or it was released before it knew that all subtasks had started. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void shouldWaitForALongLoadOnlyOfAProcessThatConfirms(boolean isConfirmed) {
+    private void confirm(String generation, String process) {
+        assertThat(answered(send(new Confirm(generation, process))).dimensions()).isZero();
+    }
+
+    @Test
+    void shouldWaitForALongLoadOfAProcessThatRepeatsItsConfirmation() {
         String generation = generation(0);
+        for (int i = 0; i < 100; i++) {
+            advance(FilterGeneration.SILENCE_MS - 1);
+            offer(generation, "a");
+            confirm(generation, "b");
+            assertThat(ask(packer(0, 0), "c")).isNotDone();
+        }
+
+        assertThat(answered(offer(generation, "b")).dimensions()).isEqualTo(bits(PARTS));
+    }
+
+    /** Flink released it, or it was killed after its tasks had finished. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 5})
+    void shouldNotWaitForAProcessThatConfirmedAndIsGone(int confirmations) {
+        String generation = generation(0);
+        for (int i = 0; i < confirmations; i++) {
+            confirm(generation, "b");
+            advance(FilterGeneration.SILENCE_MS / 2);
+        }
+        confirm(generation, "b");
+        advance(FilterGeneration.SILENCE_MS - 1);
         offer(generation, "a");
-        if (isConfirmed) {
-            assertThat(send(new Confirm(generation, "b")).join().isOk()).isTrue();
-        }
-        advance(FilterGeneration.SILENCE_MS * 100);
+        assertThat(ask(packer(0, 0), "c")).isNotDone();
 
-        CompletableFuture<FilterResponse> asked = ask(packer(0, 0), "c");
+        advance(1);
 
-        assertThat(asked.isDone()).isEqualTo(!isConfirmed);
-        if (!isConfirmed) {
-            assertThat(answered(asked).dimensions()).isZero();
-        }
+        assertThat(answered(ask(packer(0, 0), "c")).dimensions()).isZero();
+        ask(packer(1, 0), "c");
+        assertThat(answered(offer(generation, "a")).dimensions()).isZero();
+        assertThat(answered(offer(generation, "b")).dimensions()).as("too late").isZero();
     }
 
     @Test

@@ -102,6 +102,9 @@ class FilterScheduleTest extends FilterExchangeScenario {
             String other = isFirst ? "b" : "a";
             List<Runnable> sent = new ArrayList<>();
             if (random.nextBoolean()) {
+                sent.add(() -> now(new Confirm(generation, released)));
+            }
+            if (random.nextBoolean()) {
                 sent.add(() -> offer(generation, released));
                 sent.add(() -> now(new Put(generation, released, PARTS, 0, false, piece())));
             }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
@@ -50,11 +51,12 @@ abstract class FilterTransferScenario {
     final JobVertexID packerVertex = new JobVertexID();
     final IntermediateDataSetID data = new IntermediateDataSetID();
     final FilterExchange exchange = new FilterExchange(plan, Runnable::run);
-    final List<FilterRequest> requests = new ArrayList<>();
+    final List<FilterRequest> requests = new CopyOnWriteArrayList<>();
     final List<AutoCloseable> opened = new ArrayList<>();
     int subtasks;
     int packers;
     int attemptNumber;
+    long confirmMs = FilterPublisher.CONFIRM_MS;
     final ManualClock clock = new ManualClock();
 
     /** What a task receives instead of an answer. */
@@ -107,7 +109,8 @@ abstract class FilterTransferScenario {
                 new FilterPublisher(
                         plan,
                         new FilterTask(process, attempt, gateway, clock),
-                        IntStream.range(0, packerCount).mapToObj(this::partition).toList());
+                        IntStream.range(0, packerCount).mapToObj(this::partition).toList(),
+                        confirmMs);
         opened.add(publisher);
         return publisher;
     }

@@ -4,9 +4,11 @@ package io.github.gpujoin.flink.filter;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.filter.KeyFilterBuilder;
 import io.github.gpujoin.core.filter.RowPruner;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
+import io.github.gpujoin.flink.filter.FilterRequest.Confirm;
 import io.github.gpujoin.flink.filter.FilterRequest.Fetch;
 import io.github.gpujoin.flink.filter.FilterRequest.Offer;
 import io.github.gpujoin.flink.filter.FilterRequest.Put;
@@ -233,6 +235,82 @@ class FilterTransferTest extends FilterTransferScenario {
         publish(join.get(1), 11);
 
         assertThat(sent(Offer.class)).hasSize(1);
+    }
+
+    private int confirmations(String process) {
+        return (int)
+                sent(Confirm.class).stream()
+                        .filter(confirm -> confirm.process().equals(process))
+                        .count();
+    }
+
+    private void awaitConfirmations(String process, int count) throws InterruptedException {
+        int before = confirmations(process);
+        while (confirmations(process) < before + count) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    @Timeout(20)
+    void shouldConfirmUntilTheProcessOffersItsKeys() throws Exception {
+        confirmMs = 1;
+        List<FilterPublisher> join = publishers(1, "a", "a", "b");
+        awaitConfirmations("a", 5);
+        publish(join.get(0), 10);
+        awaitConfirmations("a", 5);
+        publish(join.get(1), 11);
+        assertThat(sent(Offer.class)).extracting(Offer::process).containsExactly("a");
+        int sent = confirmations("a");
+
+        awaitConfirmations("b", 50);
+
+        assertThat(confirmations("a")).as("one was under way").isLessThanOrEqualTo(sent + 1);
+    }
+
+    @Test
+    @Timeout(20)
+    void shouldConfirmUntilTheGenerationEnds() throws Exception {
+        confirmMs = 1;
+        publishers(1, "a", "b");
+        awaitConfirmations("a", 5);
+        exchange.reset(0);
+        int sent = confirmations("a");
+
+        attemptNumber++;
+        publishers(1, "b", "c");
+        awaitConfirmations("c", 50);
+
+        assertThat(confirmations("a")).as("one was refused").isLessThanOrEqualTo(sent + 2);
+    }
+
+    @Test
+    void shouldConfirmOnceForAllSubtasksOfAProcess() {
+        publishers(1, "a", "b", "a", "a");
+
+        assertThat(sent(Confirm.class))
+                .extracting(Confirm::process)
+                .containsExactlyInAnyOrder("a", "b");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2})
+    void shouldHaveNoFilterOfPartsThatCannotBeMerged(int subtask) {
+        FilterSubscription local = packer("a");
+        FilterSubscription remote = packer("b");
+        List<FilterPublisher> join = publishers(2, "a", "a", "a");
+        for (int i = 0; i < 3; i++) {
+            // Of another geometry than the others.
+            KeyFilterBuilder part = new KeyFilterBuilder(i == subtask ? MAX_BYTES / 2 : MAX_BYTES);
+            new Random(i).longs(200_000).forEach(part::add);
+            join.get(i).publish(Map.of(PARTS, part), dimension -> false);
+        }
+
+        for (FilterSubscription packer : List.of(local, remote)) {
+            assertThat(packer.areExpected()).isFalse();
+            assertThat(packer.known()).isEmpty();
+        }
+        assertThat(sent(Offer.class)).singleElement().extracting(Offer::parts).isEqualTo(Map.of());
     }
 
     @Test

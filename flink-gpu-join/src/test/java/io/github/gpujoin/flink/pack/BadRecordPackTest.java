@@ -21,6 +21,12 @@ import org.apache.flink.api.common.serialization.SerializerConfigImpl;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
+import org.apache.flink.table.data.GenericRowData;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
+import org.apache.flink.table.types.logical.BigIntType;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.TimeType;
 import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -115,6 +121,51 @@ class BadRecordPackTest {
             StreamRecord<Named> bad = new StreamRecord<>(new Named(2, text, true));
             assertThatThrownBy(() -> harness.processElement(bad))
                     .hasMessageStartingWith("A record of a side of the join cannot be packed");
+        }
+    }
+
+    private static OneInputStreamOperatorTestHarness<RowData, Chunk> openTimes(BadRecords policy)
+            throws Exception {
+        InternalTypeInfo<RowData> type =
+                InternalTypeInfo.ofFields(
+                        new LogicalType[] {new BigIntType(), new TimeType(3)},
+                        new String[] {"key", "at"});
+        RecordLayout<RowData> layout =
+                RecordLayout.of(
+                        type, List.of("key", "at"), List.of("key"), new SerializerConfigImpl());
+        OneInputStreamOperatorTestHarness<RowData, Chunk> harness =
+                new OneInputStreamOperatorTestHarness<>(
+                        new PackOperator<>(layout, null, null, PACKING.with(policy)),
+                        type.createSerializer(new SerializerConfigImpl()));
+        harness.setup(ChunkTypeInfo.of(layout.schema()).createSerializer(null));
+        harness.open();
+        return harness;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {Integer.MIN_VALUE, -1, 86_400_000, 500_000_000, Integer.MAX_VALUE})
+    void shouldTakeATimeOutsideTheDayAsABadRecord(int milliseconds) throws Exception {
+        String reason =
+                "Time is outside the day: column=at, type=TIME(3), milliseconds=%d.\n"
+                        .formatted(milliseconds);
+        try (var harness = openTimes(BadRecords.SKIP)) {
+            for (int time : new int[] {0, milliseconds, 86_399_999}) {
+                harness.processElement(new StreamRecord<>(GenericRowData.of(1L, time)));
+            }
+            harness.endInput();
+
+            assertThat(harness.extractOutputValues().stream().mapToInt(Chunk::rowCount).sum())
+                    .isEqualTo(2);
+            assertThat(harness.getSideOutput(AbstractPackOperator.BAD_RECORDS))
+                    .extracting(StreamRecord::getValue)
+                    .satisfiesExactly(bad -> assertThat(bad.reason()).contains(reason));
+        }
+        try (var harness = openTimes(BadRecords.FAIL)) {
+            StreamRecord<RowData> bad = new StreamRecord<>(GenericRowData.of(1L, milliseconds));
+            assertThatThrownBy(() -> harness.processElement(bad))
+                    .hasMessageStartingWith("A record of a side of the join cannot be packed")
+                    .hasRootCauseMessage(
+                            reason + "Set it to a value from 0 to 86399999, or filter the record.");
         }
     }
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,7 @@ public final class CudaDrivers {
             List.of(
                     "gpujoin_serve",
                     "gpujoin_insert_unique",
+                    "gpujoin_count_shard",
                     "gpujoin_insert_chained",
                     "gpujoin_group_join",
                     "gpujoin_group_allocate",
@@ -58,6 +60,26 @@ public final class CudaDrivers {
         } catch (ReflectiveOperationException e) {
             throw new IllegalStateException(
                     "JCudaBinding lacks the constructor (int, byte[], List).", e);
+        }
+    }
+
+    /**
+     * Returns the number of devices visible to the process.
+     *
+     * @throws GpuUnavailableException if there is no driver or no device
+     */
+    public static int deviceCount() {
+        try {
+            Method count = binding().getDeclaringClass().getDeclaredMethod("deviceCount");
+            count.setAccessible(true);
+            return (int) count.invoke(null);
+        } catch (InvocationTargetException e) {
+            if (e.getCause() instanceof GpuUnavailableException refusal) {
+                throw refusal;
+            }
+            throw noDriver(e.getCause());
+        } catch (ReflectiveOperationException e) {
+            throw new IllegalStateException("JCudaBinding lacks the method deviceCount().", e);
         }
     }
 

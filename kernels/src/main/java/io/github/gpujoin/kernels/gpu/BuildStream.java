@@ -13,9 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Streams the build rows of one dimension to the device as they arrive. Columns are copied into one
- * of two pinned runs; a full run is copied to the device while the other one is filled.
- * Variable-width columns stay on the host, each row as {@code int32 lengthBytes} and the bytes.
+ * Streams the build rows of one dimension to the devices of a group as they arrive. Columns are
+ * copied into one of two pinned runs of a device; a full run is copied to the device while the
+ * other one is filled. Variable-width columns stay on the host, each row as {@code int32
+ * lengthBytes} and the bytes.
+ *
+ * <p>If the devices can read each other's memory, each run is copied to one of them, in turn, and
+ * crosses one bus only. Otherwise each run is copied to all.
  *
  * <p>Device memory is allocated in extents of many runs, because each allocation stops the serving
  * kernel; copies do not. Not thread-safe, except for {@link #lengthBytes}.
@@ -25,17 +29,67 @@ final class BuildStream implements AutoCloseable {
     private static final int MIN_EXTENT_RUNS = 16;
     private static final int MAX_EXTENT_RUNS = 256;
 
-    private final DeviceLease lease;
-    private final CudaDriver driver;
+    /** The runs of one device. */
+    private final class DeviceRuns {
+
+        private final CudaDriver driver;
+        private final DeviceMemory memory;
+        private final Buffers buffers;
+        private final ArrayDeque<Long> free = new ArrayDeque<>();
+        private int count;
+
+        /** The pinned run that is filled, and the one whose copy may be in flight. */
+        private long filled;
+
+        private long copied;
+
+        DeviceRuns(DeviceLease lease, MemoryLimits limits) {
+            this.driver = lease.driver();
+            this.memory = lease.memory();
+            this.buffers = memory.buffers(limits);
+        }
+
+        private void allocatePinned() {
+            filled = buffers.pinned(2L * runLayout.lengthBytes());
+            copied = filled + runLayout.lengthBytes();
+        }
+
+        private void allocateExtent() {
+            int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, count));
+            int extent = count == 0 ? 1 : doubled;
+            long first = buffers.device((long) extent * runLayout.lengthBytes());
+            for (int i = 0; i < extent; i++) {
+                free.add(first + (long) i * runLayout.lengthBytes());
+            }
+        }
+
+        /** Starts a copy of a pinned run to a free run of the device, which it returns. */
+        private long startCopy(long pinned) {
+            long run = free.remove();
+            driver.startCopyToDevice(run, pinned, runLayout.lengthBytes());
+            count++;
+            return run;
+        }
+    }
+
+    private final DeviceGroup group;
     private final long timeoutNs;
     private final BuildRowLayout rowLayout;
     private final BuildRunLayout runLayout;
-    private final Buffers buffers;
     private final Allocator host;
-    private final List<Long> runs = new ArrayList<>();
-    private final ArrayDeque<Long> freeRuns = new ArrayDeque<>();
-    private final long[] pinnedRuns = new long[2];
-    private int pinnedRun;
+
+    /** By member of the group. */
+    private final List<DeviceRuns> devices = new ArrayList<>();
+
+    /** The runs that each member reads; the same list for all if each run is on one of them. */
+    private final List<List<Long>> runs = new ArrayList<>();
+
+    /** Whether each run is copied to one device. */
+    private final boolean isDivided;
+
+    /** The device whose pinned run is filled. */
+    private int current;
+
     private int pinnedRows;
     private boolean copying;
     private long rowCount;
@@ -43,16 +97,20 @@ final class BuildStream implements AutoCloseable {
     private long variableWidthBytes;
 
     /**
-     * @param timeoutNs time within which the serving kernel must stop
+     * @param timeoutNs time within which the serving kernels must stop
      */
-    BuildStream(DeviceLease lease, MemoryLimits limits, BuildRowLayout rowLayout, long timeoutNs) {
-        this.lease = lease;
-        this.driver = lease.driver();
+    BuildStream(DeviceGroup group, MemoryLimits limits, BuildRowLayout rowLayout, long timeoutNs) {
+        this.group = group;
         this.timeoutNs = timeoutNs;
         this.rowLayout = rowLayout;
         this.runLayout = new BuildRunLayout(rowLayout);
-        this.buffers = lease.memory().buffers(limits);
-        this.host = lease.memory().hostWithin(limits);
+        this.host = group.first().memory().hostWithin(limits);
+        this.isDivided = group.hasPeerAccess();
+        List<Long> shared = new ArrayList<>();
+        for (DeviceLease lease : group.members()) {
+            devices.add(new DeviceRuns(lease, limits));
+            runs.add(isDivided ? shared : new ArrayList<>());
+        }
         this.variableWidth = newVariableWidth();
     }
 
@@ -64,9 +122,17 @@ final class BuildStream implements AutoCloseable {
         return runLayout;
     }
 
-    /** Returns the device addresses of the runs, in order of arrival. */
-    List<Long> runs() {
-        return runs;
+    /**
+     * Returns the addresses of the runs, in order of arrival.
+     *
+     * @param member index of the device that reads them
+     */
+    List<Long> runs(int member) {
+        return runs.get(member);
+    }
+
+    int runCount() {
+        return runs.get(0).size();
     }
 
     long rowCount() {
@@ -80,7 +146,7 @@ final class BuildStream implements AutoCloseable {
 
     /** Returns the bytes of device and pinned memory together, without variable-width columns. */
     long lengthBytes() {
-        return buffers.lengthBytes();
+        return devices.stream().mapToLong(device -> device.buffers.lengthBytes()).sum();
     }
 
     /**
@@ -91,8 +157,9 @@ final class BuildStream implements AutoCloseable {
     void append(Chunk chunk) {
         int row = 0;
         while (row < chunk.rowCount()) {
-            if (pinnedRuns[0] == 0) {
-                lease.whileStopped(timeoutNs, this::allocatePinnedRuns);
+            DeviceRuns device = devices.get(current);
+            if (device.filled == 0) {
+                group.whileStopped(timeoutNs, device::allocatePinned);
             }
             int count = Math.min(runLayout.runRows() - pinnedRows, chunk.rowCount() - row);
             copyColumns(chunk, row, count);
@@ -105,14 +172,8 @@ final class BuildStream implements AutoCloseable {
         rowCount += chunk.rowCount();
     }
 
-    private void allocatePinnedRuns() {
-        long address = buffers.pinned(2L * runLayout.lengthBytes());
-        pinnedRuns[0] = address;
-        pinnedRuns[1] = address + runLayout.lengthBytes();
-    }
-
     private void copyColumns(Chunk chunk, int firstRow, int count) {
-        long run = pinnedRuns[pinnedRun];
+        long run = devices.get(current).filled;
         for (int c = 0; c < runLayout.chunkColumnCount(); c++) {
             long target = run + runLayout.offset(c);
             copy(chunk, runLayout.chunkColumn(c), runLayout.widthBytes(c), firstRow, count, target);
@@ -146,27 +207,31 @@ final class BuildStream implements AutoCloseable {
         return address;
     }
 
-    /** Starts the copy of the filled run, and continues with the other run. */
+    /** Starts the copy of the filled run, and continues with another one. */
     private void send() {
-        if (freeRuns.isEmpty()) {
-            lease.whileStopped(timeoutNs, this::allocateExtent);
+        DeviceRuns filling = devices.get(current);
+        List<DeviceRuns> targets = isDivided ? List.of(filling) : devices;
+        if (targets.stream().anyMatch(device -> device.free.isEmpty())) {
+            group.whileStopped(timeoutNs, () -> allocateExtents(targets));
         }
         // The copy of the other run started a whole run ago and has normally completed.
-        driver.awaitCopies();
+        targets.forEach(device -> device.driver.awaitCopies());
         copying = true;
-        long run = freeRuns.remove();
-        driver.startCopyToDevice(run, pinnedRuns[pinnedRun], runLayout.lengthBytes());
-        runs.add(run);
-        pinnedRun ^= 1;
+        for (int i = 0; i < targets.size(); i++) {
+            runs.get(i).add(targets.get(i).startCopy(filling.filled));
+        }
+        long next = filling.copied;
+        filling.copied = filling.filled;
+        filling.filled = next;
         pinnedRows = 0;
+        current = isDivided ? (current + 1) % devices.size() : 0;
     }
 
-    private void allocateExtent() {
-        int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, runs.size()));
-        int extent = runs.isEmpty() ? 1 : doubled;
-        long first = buffers.device((long) extent * runLayout.lengthBytes());
-        for (int i = 0; i < extent; i++) {
-            freeRuns.add(first + (long) i * runLayout.lengthBytes());
+    private static void allocateExtents(List<DeviceRuns> targets) {
+        for (DeviceRuns device : targets) {
+            if (device.free.isEmpty()) {
+                device.allocateExtent();
+            }
         }
     }
 
@@ -180,15 +245,24 @@ final class BuildStream implements AutoCloseable {
 
     private void awaitCopies() {
         if (copying) {
-            driver.awaitCopies();
+            devices.forEach(device -> device.driver.awaitCopies());
             copying = false;
         }
     }
 
-    /** Discards flushed rows and reuses their runs. Variable-width columns stay. */
+    /**
+     * Discards flushed rows and reuses their runs. Variable-width columns stay.
+     *
+     * @throws IllegalStateException unless the group has one member
+     */
     void rewind() {
-        freeRuns.addAll(runs);
-        runs.clear();
+        if (devices.size() > 1) {
+            throw new IllegalStateException("Runs of several devices: members=" + devices.size());
+        }
+        DeviceRuns device = devices.get(0);
+        device.free.addAll(runs.get(0));
+        device.count = 0;
+        runs.get(0).clear();
         rowCount = 0;
     }
 
@@ -221,21 +295,26 @@ final class BuildStream implements AutoCloseable {
         return variableWidth.allocate(bytes);
     }
 
-    /** Frees the runs while the serving kernel is stopped. Variable-width columns stay. */
+    /** Frees the runs while the serving kernels are stopped. Variable-width columns stay. */
     void freeRuns() {
-        try {
-            awaitCopies();
-            buffers.close();
-        } catch (GpuUnavailableException e) {
-            buffers.abandon();
+        for (DeviceRuns device : devices) {
+            try {
+                if (copying && !device.memory.isLost()) {
+                    device.driver.awaitCopies();
+                }
+                device.buffers.close();
+            } catch (GpuUnavailableException e) {
+                device.buffers.abandon();
+            }
         }
-        runs.clear();
+        copying = false;
+        runs.forEach(List::clear);
     }
 
     /** Drops device and pinned memory, see {@link Buffers#abandon}. Variable-width columns stay. */
     void abandonRuns() {
-        buffers.abandon();
-        runs.clear();
+        devices.forEach(device -> device.buffers.abandon());
+        runs.forEach(List::clear);
     }
 
     /** Frees variable-width columns. The runs must have been freed or abandoned. */

@@ -10,11 +10,14 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,6 +43,7 @@ final class DeviceLease {
 
     private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
 
+    private final int device;
     private final CudaDriver driver;
     private final DeviceMemory memory;
     private final Buffers buffers;
@@ -64,6 +68,15 @@ final class DeviceLease {
 
     private boolean running;
 
+    /** Calls of {@link #whileStopped} in progress; their thread holds the lock. */
+    private int stopDepth;
+
+    /**
+     * This device and those that access its memory, ascending. An allocation of one changes the
+     * address space of all, so their kernels stop together.
+     */
+    private volatile List<DeviceLease> stoppedTogether = List.of(this);
+
     /** Null if the driver was passed in. */
     private @Nullable DeviceClaim claim;
 
@@ -76,15 +89,19 @@ final class DeviceLease {
      * Returns the lease of a device and opens the device on first use. Each caller releases the
      * lease once.
      *
-     * @param options the device, the grid mode and, when the device is opened, the budget for the
-     *     memory of the lease itself
+     * @param options the first device, the grid mode and, when the device is opened, the budget for
+     *     the memory of the lease itself
      */
     static DeviceLease acquire(GpuOptions options) {
-        int device = options.device();
+        return acquire(options.device(), options);
+    }
+
+    /** Does the same for another device than the first of the options. */
+    static DeviceLease acquire(int device, GpuOptions options) {
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
             if (lease == null) {
-                lease = open(options);
+                lease = open(options.withDevice(device));
                 SHARED.put(device, lease);
             } else if (lease.isLost()) {
                 throw DeviceClaim.lost(device);
@@ -109,9 +126,11 @@ final class DeviceLease {
     }
 
     /**
-     * @param driver closed with the last release, or here if the constructor fails
+     * @param driver of the first device of the options; closed with the last release, or here if
+     *     the constructor fails
      */
     DeviceLease(CudaDriver driver, GpuOptions options) {
+        this.device = options.device();
         this.mode = options.gridMode();
         this.driver = driver;
         try {
@@ -158,8 +177,40 @@ final class DeviceLease {
         }
     }
 
+    /** Returns the number of the device. */
+    int device() {
+        return device;
+    }
+
     CudaDriver driver() {
         return driver;
+    }
+
+    /**
+     * Lets the kernels of this device and of another one access each other's memory.
+     *
+     * @return false if the hardware does not connect them
+     * @throws GpuUnavailableException if a kernel does not stop, or a device is lost
+     */
+    boolean openPeerAccess(DeviceLease peer, long timeoutNs) {
+        boolean[] isOpen = new boolean[1];
+        List<DeviceLease> both =
+                Stream.of(this, peer)
+                        .flatMap(lease -> lease.stoppedTogether.stream())
+                        .distinct()
+                        .sorted(Comparator.comparingInt(DeviceLease::device))
+                        .toList();
+        whileStopped(
+                both,
+                timeoutNs,
+                () ->
+                        isOpen[0] =
+                                driver.openPeerAccess(peer.device)
+                                        && peer.driver.openPeerAccess(device));
+        if (isOpen[0]) {
+            both.forEach(lease -> lease.stoppedTogether = both);
+        }
+        return isOpen[0];
     }
 
     DeviceMemory memory() {
@@ -218,32 +269,69 @@ final class DeviceLease {
     }
 
     /**
-     * Stops the kernel, runs an action and starts the kernel again. Claimed steps are completed
-     * first; steps posted meanwhile wait.
+     * Stops the kernel, and those of devices with access to this one, runs an action and starts
+     * them again. Claimed steps are completed first; steps posted meanwhile wait.
      *
-     * @throws GpuUnavailableException if the kernel does not stop within the timeout, or the device
-     *     is lost
+     * @throws GpuUnavailableException if a kernel does not stop within the timeout, or a device is
+     *     lost
      */
     void whileStopped(long timeoutNs, Runnable action) {
+        List<DeviceLease> leases = stoppedTogether;
+        if (leases.size() > 1) {
+            leases = leases.stream().filter(lease -> lease == this || !lease.isLost()).toList();
+        }
+        whileStopped(leases, timeoutNs, action);
+    }
+
+    /**
+     * Does the same with the kernels of some devices.
+     *
+     * @param leases ascending, the order in which all threads lock them
+     */
+    static void whileStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
+        Runnable nested = action;
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            DeviceLease lease = leases.get(i);
+            Runnable inner = nested;
+            nested = () -> lease.whileThisStopped(leases.size() == 1, timeoutNs, inner);
+        }
+        nested.run();
+    }
+
+    /**
+     * @param isAlone whether only this device can have failed if the action reports a lost one
+     */
+    private void whileThisStopped(boolean isAlone, long timeoutNs, Runnable action) {
         waitingCount.incrementAndGet();
         synchronized (this) {
             waitingCount.decrementAndGet();
             stop(timeoutNs);
+            stopDepth++;
             try {
                 action.run();
             } catch (GpuUnavailableException e) {
-                if (e.failure() == GpuFailure.DEVICE_LOST) {
+                if (e.failure() == GpuFailure.DEVICE_LOST && (isAlone || !responds())) {
                     lose();
                 }
                 throw e;
             } finally {
+                stopDepth--;
                 stopCount++;
                 // A thread that waits for this lock would stop the kernel at once; it starts the
                 // kernel itself.
-                if (!plans.isEmpty() && !isLost() && waitingCount.get() == 0) {
+                if (stopDepth == 0 && !plans.isEmpty() && !isLost() && waitingCount.get() == 0) {
                     start();
                 }
             }
+        }
+    }
+
+    private boolean responds() {
+        try {
+            driver.isIdle();
+            return true;
+        } catch (GpuUnavailableException e) {
+            return false;
         }
     }
 
@@ -354,6 +442,10 @@ final class DeviceLease {
         synchronized (SHARED) {
             if (--holderCount == 0) {
                 SHARED.values().remove(this);
+                for (DeviceLease peer : stoppedTogether) {
+                    peer.stoppedTogether =
+                            peer.stoppedTogether.stream().filter(lease -> lease != this).toList();
+                }
                 close();
             }
         }

@@ -74,18 +74,20 @@ final class GpuChangingTable {
     private volatile long lengthBytes;
 
     /**
-     * @param stream used by this table alone, closed by its owner
+     * @param limits of the changes and their variable-width columns
      * @param owner whose budget limits this table too
      * @param timeoutNs time within which kernels must end
      */
     GpuChangingTable(
             DimensionSpec dimension,
             DeviceLease lease,
+            MemoryLimits limits,
             Buffers owner,
-            BuildStream stream,
             long timeoutNs) {
         this.dimension = dimension;
-        this.stream = stream;
+        this.stream =
+                new BuildStream(
+                        DeviceGroup.of(lease), limits, new BuildRowLayout(dimension), timeoutNs);
         this.layout = stream.rowLayout();
         this.lease = lease;
         this.driver = lease.driver();
@@ -93,7 +95,9 @@ final class GpuChangingTable {
         this.slots = owner.sibling();
         this.scratch = owner.sibling();
         this.workspace = owner.sibling();
-        this.table = new GpuTable(TableKind.UNIQUE, layout, 0, 0, 0, true, List.of());
+        this.table =
+                new GpuTable(
+                        TableKind.UNIQUE, layout, 0, 0, 0, true, GpuTable.Shards.NONE, List.of());
     }
 
     /** Returns the current table; {@link #apply} may replace it. */
@@ -123,7 +127,7 @@ final class GpuChangingTable {
 
     /** Returns whether the changes must be applied before more are added. */
     boolean isFull() {
-        return stream.runs().size() >= MAX_RUNS;
+        return stream.runCount() >= MAX_RUNS;
     }
 
     /** Copies the rest of the changes to the device; required before {@link #apply}. */
@@ -145,10 +149,10 @@ final class GpuChangingTable {
         }
         long changes = stream.rowCount();
         boolean moved = ensureFreeSlots(changes);
-        long runsBytes = stream.runLayout().descriptorBytes(stream.runs().size());
+        long runsBytes = stream.runLayout().descriptorBytes(stream.runCount());
         long runs = workspace(runsBytes + Integer.BYTES * changes);
         long slotNumbers = runs + runsBytes;
-        kernels.describe(stream, runs);
+        kernels.describe(stream, 0, runs);
         kernels.clearCounters();
         long device = kernels.describe(0, table);
         kernels.launch(
@@ -291,19 +295,23 @@ final class GpuChangingTable {
 
     // ------------------------------------------------------------------ release
 
-    /** Frees all memory except the stream, while the serving kernel is stopped. */
+    /** Frees all memory while the serving kernel is stopped. */
     void free() {
+        stream.freeRuns();
         closeCompacted();
         workspace.close();
         scratch.close();
         slots.close();
+        stream.close();
     }
 
     /** Drops the memory of a lost device, see {@link Buffers#abandon}. */
     void abandon() {
+        stream.abandonRuns();
         closeCompacted();
         workspace.abandon();
         scratch.abandon();
         slots.abandon();
+        stream.close();
     }
 }

@@ -6,34 +6,37 @@ import io.github.gpujoin.core.engine.AbstractJoinEngine;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
+import io.github.gpujoin.core.engine.GroupMerge;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins on a GPU. Tables are in device memory; facts are read from a ring in mapped host memory or
- * in device memory ({@link RingMemory}); results are written to mapped host memory. The persistent
- * kernel of the device does the work (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable
- * Networks", section 4).
+ * Joins on the GPUs of a group. Tables are in the memory of each; facts are read from a ring in
+ * mapped host memory or in device memory ({@link RingMemory}); results are written to mapped host
+ * memory. The persistent kernel of each device does the work (Thostrup et al., "Distributed GPU
+ * Joins on Fast RDMA-capable Networks", section 4).
  *
- * <p>Asynchronous: {@link #poll()} returns null while the kernel works. The engine cuts a chunk
- * into segments, which thread blocks join concurrently; results are returned in order.
- * Variable-width columns stay on the host. One thread calls at a time.
+ * <p>Asynchronous: {@link #poll()} returns null while the kernels work. The engine cuts a chunk
+ * into segments, which thread blocks join concurrently, each on the device with the fewest segments
+ * in flight; results are returned in order. Variable-width columns stay on the host. One thread
+ * calls at a time.
  *
  * <p>Changes of a changelog dimension accumulate until the next facts arrive or their buffer is
- * full. Applying them stops the serving kernel for all engines of the device, as {@link #fork()},
+ * full. Applying them stops the serving kernels for all engines of the devices, as {@link #fork()},
  * {@link #buildStep}, {@link #drainGroups()} and {@link #close()} do for a moment.
  *
- * <p>If the device fails, the engine enters FAILED and throws {@link GpuUnavailableException}.
- * {@link #snapshot()} still contains the pending probes, so that another engine can continue with
- * them.
+ * <p>If a device fails, the engine enters FAILED and throws {@link GpuUnavailableException}. {@link
+ * #snapshot()} still contains the pending probes, so that another engine can continue with them.
  */
 public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         implements ForkableJoinEngine {
@@ -41,39 +44,33 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     private static final int MAX_IN_FLIGHT = 64;
 
     private final GpuOptions options;
-    private final DeviceLease lease;
+    private final DeviceGroup group;
     private final MemoryLimits limits;
-    private final Buffers buffers;
+
+    /** By member of the group. */
+    private final List<Buffers> buffers;
+
     private final FactSegments facts;
     private final GpuTables tables;
     private boolean holdsTables = true;
 
-    /** Whether all build rows have been copied to the device. */
+    /** Whether all build rows have been copied to the devices. */
     private boolean isFlushed;
 
-    /** Whether the kernel can read chunks in slots. */
+    /** Whether the kernels can read chunks in slots. */
     private final boolean readsInPlace;
 
-    private @Nullable SegmentPipe pipe;
-    private @Nullable SegmentCutter cutter;
-    private JoinPlan joinPlan;
-    private ResultFormat format;
+    /** Open members, all of the group while JOINING. */
+    private final List<EngineMember> members = new ArrayList<>();
 
-    /** Null if the join does not aggregate. */
-    private GpuGroups groups;
-
+    private @Nullable SegmentDispatcher segments;
     private ResultBatch emptyBatch;
-    private long emptyAddress;
-    private int plan = -1;
-
-    /** Whether there may be device memory to decode rows. */
-    private boolean mayDecode = true;
 
     /**
      * Creates an engine whose host memory is limited by {@link GpuOptions#memory()} only. The first
      * engine of a device opens the device and loads its kernels.
      *
-     * @throws GpuUnavailableException if the device of the options cannot run this join
+     * @throws GpuUnavailableException if a device of the options cannot run this join
      */
     public GpuJoinEngine(JoinSpec spec, GpuOptions options) {
         this(spec, options, MemoryReservations.unlimited());
@@ -81,52 +78,53 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
 
     /**
      * @param hostMemory from which pinned memory and variable-width columns are reserved
-     * @throws GpuUnavailableException if no device can run this join
+     * @throws GpuUnavailableException if a device cannot run this join
      */
     GpuJoinEngine(JoinSpec spec, GpuOptions options, MemoryReservations hostMemory) {
-        this(spec, options, hostMemory, DeviceLease.acquire(options), null);
+        this(spec, options, hostMemory, DeviceGroup.acquire(options), null);
     }
 
     /**
      * @param lease released when the engine closes, or here if the kernels do not support the join
      */
     GpuJoinEngine(JoinSpec spec, GpuOptions options, DeviceLease lease) {
-        this(spec, options, MemoryReservations.unlimited(), lease, null);
+        this(spec, options, MemoryReservations.unlimited(), DeviceGroup.of(lease), null);
     }
 
     /**
+     * @param group released when the engine closes, or here if the kernels do not support the join
      * @param shared tables of another engine, retained for this one; null to build tables
      */
     GpuJoinEngine(
             JoinSpec spec,
             GpuOptions options,
             MemoryReservations hostMemory,
-            DeviceLease lease,
+            DeviceGroup group,
             @Nullable GpuTables shared) {
-        super(checked(spec, lease), MAX_IN_FLIGHT);
+        super(checked(spec, group), MAX_IN_FLIGHT);
         this.options = options;
-        this.lease = lease;
+        this.group = group;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
-        this.buffers = lease.memory().buffers(limits);
+        this.buffers = group.buffers(limits);
         this.facts = new FactSegments(spec, options.encodeSegments());
         this.readsInPlace =
                 options.ringMemory() == RingMemory.HOST && !facts.chunkColumns().isEmpty();
         try {
             JoinPlan.requireFits(spec, facts);
         } catch (GpuUnavailableException e) {
-            lease.release();
+            group.release();
             throw e;
         }
-        this.tables = shared != null ? shared : new GpuTables(spec, lease, options, limits);
+        this.tables = shared != null ? shared : new GpuTables(spec, group, options, limits);
     }
 
     /** Releases the lease of a join that no engine takes. */
-    private static JoinSpec checked(JoinSpec spec, DeviceLease lease) {
+    private static JoinSpec checked(JoinSpec spec, DeviceGroup group) {
         try {
             EngineChecks.integerGroups(spec);
             return spec;
         } catch (IllegalArgumentException e) {
-            lease.release();
+            group.release();
             throw e;
         }
     }
@@ -139,11 +137,11 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     @Override
     public GpuJoinEngine fork() {
         requireForkable();
-        lease.retain();
+        group.retain();
         GpuJoinEngine fork =
-                new GpuJoinEngine(spec(), options, limits.hostMemory(), lease, tables.retain());
+                new GpuJoinEngine(spec(), options, limits.hostMemory(), group, tables.retain());
         try {
-            lease.whileStopped(options.stallTimeoutNs(), fork::openPipe);
+            group.whileStopped(options.stallTimeoutNs(), fork::openMembers);
             fork.joinAs(this);
             return fork;
         } catch (Throwable e) {
@@ -155,25 +153,25 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     @Override
     public GpuJoinEngine forkLoading(int dimension) {
         requireForkable();
-        lease.retain();
+        group.retain();
         return new GpuJoinEngine(
                 spec(),
                 options,
                 limits.hostMemory(),
-                lease,
+                group,
                 tables.forkLoading(dimension, options, limits));
     }
 
-    /** {@inheritDoc} Counts device memory only. */
+    /** {@inheritDoc} Counts memory of the fullest device only. */
     @Override
     public long availableBytes() {
-        return lease.memory().availableDeviceBytes(options.memory());
+        return group.availableDeviceBytes(options.memory());
     }
 
-    /** {@inheritDoc} Engines of one lease share it. */
+    /** {@inheritDoc} Engines of one group share it. */
     @Override
     public Object tableLocation() {
-        return lease;
+        return group;
     }
 
     @Override
@@ -195,24 +193,17 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
 
     private void applyChanges() {
         tables.flushChanges();
-        lease.whileStopped(
+        group.whileStopped(
                 options.stallTimeoutNs(),
                 () -> {
-                    if (tables.applyChanges() && pipe != null) {
-                        joinPlan.writeTables(lease.driver());
-                        replaceLayout();
+                    if (tables.applyChanges() && !members.isEmpty()) {
+                        // Another layout tells readers that addresses of variable-width columns
+                        // are no longer valid.
+                        ResultLayout layout = members.get(0).newLayout();
+                        members.forEach(member -> member.replaceTables(layout));
+                        emptyBatch = new ResultBatch(layout, members.get(0).emptyAddress());
                     }
                 });
-    }
-
-    /**
-     * Replaces the layout object, by which readers notice that addresses of variable-width columns
-     * are no longer valid.
-     */
-    private void replaceLayout() {
-        ResultFormat.Reader reader = format.newReader();
-        pipe.replaceReader(reader);
-        emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
     }
 
     /**
@@ -227,8 +218,8 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             return false;
         }
         boolean isLast = tables.isBuilt();
-        Runnable step = isLast ? this::openPipe : tables::buildNext;
-        allOrNothing(() -> lease.whileStopped(options.stallTimeoutNs(), step));
+        Runnable step = isLast ? this::openMembers : tables::buildNext;
+        allOrNothing(() -> group.whileStopped(options.stallTimeoutNs(), step));
         return isLast;
     }
 
@@ -238,54 +229,31 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             allocation.run();
         } catch (GpuUnavailableException e) {
             if (e.failure() == GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
+                group.whileStopped(options.stallTimeoutNs(), this::freeDevices);
             }
             throw e;
         }
     }
 
-    private void openPipe() {
-        format = ResultFormat.of(spec(), tables.tables(), options, buffers);
-        ResultFormat.Reader reader = format.newReader();
-        int segmentBytes = facts.plainBytes(options.segmentRows());
-        SegmentSlots slots =
-                new SegmentSlots(
-                        lease.driver(),
-                        buffers,
-                        options.ringMemory(),
-                        options.slots(),
-                        segmentBytes,
-                        format);
-        if (spec().isAggregating()) {
-            groups = new GpuGroups(spec().aggregation(), lease.driver(), buffers, lease.blocks());
+    private void openMembers() {
+        ResultLayout layout = null;
+        for (int i = 0; i < group.size(); i++) {
+            EngineMember member =
+                    new EngineMember(
+                            spec(),
+                            options,
+                            group.members().get(i),
+                            facts,
+                            buffers.get(i),
+                            tables.tables(i),
+                            layout,
+                            readsInPlace,
+                            group.size());
+            members.add(member);
+            layout = layout == null ? member.layout() : layout;
         }
-        plan = lease.plans().reserve();
-        joinPlan = new JoinPlan(spec(), facts, format, tables.tables(), false, groups);
-        joinPlan.write(
-                lease.driver(),
-                buffers,
-                lease.plans().decoding(),
-                slots,
-                lease.plans().address(plan));
-        SegmentSizer sizer =
-                new SegmentSizer(
-                        options.segmentRows(),
-                        spec().isAggregating()
-                                ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
-                                : options.segmentRows());
-        pipe = new SegmentPipe(lease, plan, slots, facts, sizer, reader, options.stallTimeoutNs());
-        cutter =
-                new SegmentCutter(
-                        pipe,
-                        sizer,
-                        lease.registrations(),
-                        facts,
-                        segmentBytes,
-                        readsInPlace,
-                        this::decodes,
-                        options.stallTimeoutNs());
-        emptyAddress = slots.resultAddress(0, 0);
-        emptyBatch = new ResultBatch(reader.layout(), emptyAddress);
+        segments = new SegmentDispatcher(members);
+        emptyBatch = new ResultBatch(layout, members.get(0).emptyAddress());
     }
 
     @Override
@@ -293,36 +261,12 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         return new SegmentCutter.Probe(pending);
     }
 
-    /**
-     * Returns whether the kernel has memory to decode rows, which the first encoded chunk needs.
-     */
-    private boolean decodes() {
-        if (!joinPlan.decodes() && mayDecode) {
-            try {
-                lease.whileStopped(
-                        options.stallTimeoutNs(),
-                        () ->
-                                joinPlan.enableDecoding(
-                                        lease.driver(),
-                                        buffers,
-                                        lease.plans().decoding(),
-                                        lease.plans().address(plan)));
-            } catch (GpuUnavailableException e) {
-                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                    throw e;
-                }
-                mayDecode = false;
-            }
-        }
-        return joinPlan.decodes();
-    }
-
     @Override
     protected void queued(Chunk chunk) {
         if (tables.hasChanges()) {
             applyChanges();
         }
-        cutter.cut(queue());
+        segments.cut(queue());
     }
 
     /** {@inheritDoc} The kernel does, in its own copy. */
@@ -333,79 +277,94 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
 
     /** Returns the bytes of facts that the CPU copied for the kernel. Thread-safe. */
     public long payloadBytesCopied() {
-        return pipe == null ? 0 : pipe.copiedBytes();
+        return segments == null ? 0 : segments.copiedBytes();
     }
 
     @Override
     protected @Nullable ResultBatch nextBatch() {
         ResultBatch[] batch = new ResultBatch[1];
-        orFail(() -> batch[0] = pollPipe());
+        orFail(() -> batch[0] = pollSegments());
         if (batch[0] != null) {
             queue().delivered(batch[0]);
         }
         return batch[0];
     }
 
-    private @Nullable ResultBatch pollPipe() {
-        pipe.releaseBatch();
-        if (pipe.groupsFull()) {
+    private @Nullable ResultBatch pollSegments() {
+        segments.releaseBatch();
+        if (segments.groupsFull()) {
             return null;
         }
-        cutter.cut(queue());
+        segments.cut(queue());
         SegmentCutter.Probe head = queue().head();
         if (head != null && head.completedRows() == head.chunk().rowCount()) {
             emptyBatch.set(head.chunk(), 0, head.completedRows());
             return emptyBatch;
         }
-        return pipe.poll();
+        return segments.poll();
     }
 
     @Override
     public boolean awaitsDrain() {
-        return pipe != null && pipe.groupsFull();
+        return segments != null && segments.groupsFull();
     }
 
-    /** {@inheritDoc} Stops the serving kernel for all engines of the device. */
+    /** {@inheritDoc} Stops the serving kernels for all engines of the devices. */
     @Override
     protected GroupRows drainedGroups() {
-        GroupRows[] drained = new GroupRows[1];
+        List<GroupRows> drained = new ArrayList<>();
         orFail(
                 () -> {
-                    lease.whileStopped(options.stallTimeoutNs(), () -> drained[0] = groups.drain());
-                    pipe.resumeAfterDrain();
+                    group.whileStopped(
+                            options.stallTimeoutNs(),
+                            () -> members.forEach(member -> drained.add(member.drainGroups())));
+                    segments.resumeAfterDrain();
                 });
-        return drained[0];
+        if (drained.size() == 1) {
+            return drained.get(0);
+        }
+        GroupMerge merge = new GroupMerge(spec().aggregation());
+        drained.forEach(merge::add);
+        return merge.drain();
     }
 
     /** Returns the kind of table of each dimension; empty while LOADING. */
     List<TableKind> tableKinds() {
-        return tables.tables().stream().map(GpuTable::kind).toList();
+        return tables.tables(0).stream().map(GpuTable::kind).toList();
     }
 
     /** Returns the device time of all completed steps, summed over blocks; 0 while LOADING. */
     long deviceBusyNs() {
-        return pipe == null ? 0 : pipe.deviceBusyNs();
+        return segments == null ? 0 : segments.deviceBusyNs();
     }
 
     /**
-     * Returns the memory use of the device. All engines of the process on this device share the
-     * figure, so do not sum it over engines. Thread-safe.
+     * Returns the memory use of the devices together. All engines of the process on these devices
+     * share the figure, so do not sum it over engines. Thread-safe.
      */
     public MemoryUse memoryUse() {
-        return lease.memory().use();
+        return group.members().stream()
+                .map(lease -> lease.memory().use())
+                .reduce(MemoryUse::plus)
+                .orElseThrow();
     }
 
     /**
-     * Returns a counter that increases while the kernel of the device waits for work; 0 once the
-     * device is closed. Thread-safe.
+     * Returns a counter that increases while the kernels of the devices wait for work; 0 once the
+     * devices are closed. Thread-safe.
      */
     public long kernelHeartbeat() {
-        return lease.heartbeatIfOpen();
+        return group.members().stream().mapToLong(DeviceLease::heartbeatIfOpen).sum();
     }
 
-    /** Returns the load of each lane of the kernel, summed over all engines of the device. */
+    /**
+     * Returns the load of each lane of the kernels, device by device, summed over all engines of
+     * the devices.
+     */
     public List<LaneLoad> laneLoads() {
-        return lease.ring().laneLoads();
+        return group.members().stream()
+                .flatMap(lease -> lease.ring().laneLoads().stream())
+                .toList();
     }
 
     @Override
@@ -416,35 +375,42 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     @Override
     protected void release() {
         try {
-            if (pipe != null) {
-                pipe.awaitSteps();
+            if (segments != null) {
+                segments.awaitSteps();
             }
-            lease.whileStopped(options.stallTimeoutNs(), this::freeDevice);
+            group.whileStopped(options.stallTimeoutNs(), this::freeDevices);
         } catch (GpuUnavailableException e) {
-            if (holdsTables) {
-                tables.abandon();
-            }
-            buffers.abandon();
+            freeHealthyDevices();
         } finally {
             try {
-                if (pipe != null) {
-                    pipe.releaseChunks();
+                if (segments != null) {
+                    segments.releaseChunks();
                 }
             } finally {
-                lease.release();
+                group.release();
             }
         }
     }
 
-    private void freeDevice() {
-        buffers.close();
+    /** Frees the memory of devices that work, and drops that of lost ones. */
+    private void freeHealthyDevices() {
+        try {
+            group.whileHealthyStopped(options.stallTimeoutNs(), this::freeDevices);
+        } catch (GpuUnavailableException e) {
+            if (holdsTables) {
+                tables.abandon();
+            }
+            buffers.forEach(Buffers::abandon);
+        }
+    }
+
+    private void freeDevices() {
+        buffers.forEach(Buffers::close);
         if (holdsTables) {
-            tables.release();
             holdsTables = false;
+            tables.release();
         }
-        if (plan >= 0) {
-            lease.plans().free(plan);
-            plan = -1;
-        }
+        members.forEach(EngineMember::freePlan);
+        members.clear();
     }
 }

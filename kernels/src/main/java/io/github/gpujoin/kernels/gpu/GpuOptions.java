@@ -3,13 +3,15 @@
 package io.github.gpujoin.kernels.gpu;
 
 import java.io.Serializable;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
  * Sizes and limits of an engine.
  *
- * @param device number of the device among those visible to the process
+ * @param devices numbers of the devices that join together, among those visible to the process,
+ *     ascending; empty for all of them
  * @param slots maximum in-flight segments of facts, from 1 to 4096; each slot pins a segment and
  *     two result buffers
  * @param segmentRows maximum rows of a segment and of a result batch, from 1 to 2^20
@@ -21,9 +23,10 @@ import java.util.function.Consumer;
  *     costs the calling thread more time than a copy
  * @param packResults whether results are packed for the bus if no fact can have more than one;
  *     results of other joins are always plain
+ * @param spread of tables over several devices
  */
 public record GpuOptions(
-        int device,
+        List<Integer> devices,
         int slots,
         int segmentRows,
         RingMemory ringMemory,
@@ -31,13 +34,28 @@ public record GpuOptions(
         long stallTimeoutNs,
         GridMode gridMode,
         boolean encodeSegments,
-        boolean packResults)
+        boolean packResults,
+        TableSpread spread)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
     static final int MAX_SEGMENT_ROWS = 1 << 20;
 
+    /** All devices visible to the process. */
+    public static final List<Integer> ALL_DEVICES = List.of();
+
+    /**
+     * Checks the options.
+     *
+     * @throws IllegalArgumentException if a device is named twice, or a size is out of range
+     */
     public GpuOptions {
+        List<Integer> distinct = devices.stream().distinct().sorted().toList();
+        if (distinct.size() < devices.size()) {
+            throw new IllegalArgumentException(
+                    "A device is named twice: devices=" + devices + ". Name each device once.");
+        }
+        devices = distinct;
         if (slots < 1 || slots > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
                     "Slot count out of range 1 to " + StepRing.ENTRIES + ": slots=" + slots);
@@ -61,7 +79,7 @@ public record GpuOptions(
      */
     public static GpuOptions defaults() {
         return new GpuOptions(
-                0,
+                List.of(0),
                 64,
                 8 << 10,
                 RingMemory.HOST,
@@ -69,11 +87,22 @@ public record GpuOptions(
                 TimeUnit.SECONDS.toNanos(30),
                 GridMode.ADAPTIVE,
                 false,
-                true);
+                true,
+                TableSpread.BY_SIZE);
+    }
+
+    /** Returns the first device. */
+    public int device() {
+        return devices.isEmpty() ? 0 : devices.get(0);
     }
 
     public GpuOptions withDevice(int device) {
-        return with(changed -> changed.device = device);
+        return withDevices(List.of(device));
+    }
+
+    /** Returns options for a group of devices that join together. */
+    public GpuOptions withDevices(List<Integer> devices) {
+        return with(changed -> changed.devices = devices);
     }
 
     public GpuOptions withSlots(int slots, int segmentRows) {
@@ -108,6 +137,10 @@ public record GpuOptions(
         return with(changed -> changed.packResults = packResults);
     }
 
+    public GpuOptions withSpread(TableSpread spread) {
+        return with(changed -> changed.spread = spread);
+    }
+
     private GpuOptions with(Consumer<Builder> change) {
         Builder changed = new Builder(this);
         change.accept(changed);
@@ -117,7 +150,7 @@ public record GpuOptions(
     /** Options that may be changed one by one. */
     private static final class Builder {
 
-        private int device;
+        private List<Integer> devices;
         private int slots;
         private int segmentRows;
         private RingMemory ringMemory;
@@ -126,9 +159,10 @@ public record GpuOptions(
         private GridMode gridMode;
         private boolean encodeSegments;
         private boolean packResults;
+        private TableSpread spread;
 
         Builder(GpuOptions from) {
-            device = from.device;
+            devices = from.devices;
             slots = from.slots;
             segmentRows = from.segmentRows;
             ringMemory = from.ringMemory;
@@ -137,11 +171,12 @@ public record GpuOptions(
             gridMode = from.gridMode;
             encodeSegments = from.encodeSegments;
             packResults = from.packResults;
+            spread = from.spread;
         }
 
         GpuOptions build() {
             return new GpuOptions(
-                    device,
+                    devices,
                     slots,
                     segmentRows,
                     ringMemory,
@@ -149,7 +184,8 @@ public record GpuOptions(
                     stallTimeoutNs,
                     gridMode,
                     encodeSegments,
-                    packResults);
+                    packResults,
+                    spread);
         }
     }
 }

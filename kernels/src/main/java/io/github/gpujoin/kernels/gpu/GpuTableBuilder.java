@@ -4,44 +4,119 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Builds a table from the rows that a stream has copied to the device, while the serving kernel is
- * stopped.
+ * Builds a table on every device of a group from the rows that a stream has copied there, while the
+ * serving kernels are stopped. Every device gets all rows, or those of a shard. Each kernel runs on
+ * all devices at the same time, and ends on all before the next one starts.
  *
  * <p>The multiplicity of the keys determines the kind of table. If keys are unique, or one row a
  * key suffices: the smaller of UNIQUE and GROUPED. If at most {@link #MAX_CHAINED_ROWS} rows share
- * a key: CHAINED, the smallest of all. Otherwise GROUPED.
+ * a key: CHAINED, the smallest of all, but not for shards. Otherwise GROUPED.
  */
 final class GpuTableBuilder implements AutoCloseable {
 
     /** Maximum rows of a key for which walking a chain is fast enough. */
     static final int MAX_CHAINED_ROWS = 4;
 
-    private final CudaDriver driver;
-    private final Buffers owner;
-    private final Buffers scratch;
+    /** What a build uses on one device. */
+    private final class Site {
+
+        private final CudaDriver driver;
+        private final Buffers owner;
+        private final Buffers scratch;
+        private final TableKernels kernels;
+        private final long runs;
+
+        /** Memory of the table that is built, until it is the table to keep. */
+        private Buffers slots;
+
+        private final GpuTable.Shards shards;
+
+        /** Rows of the table or of the shard. */
+        private long rowCount;
+
+        /** Memory of {@link #positions}. */
+        private final Buffers positionsOwner;
+
+        private GpuTable table;
+        private long positions;
+
+        Site(
+                DeviceLease lease,
+                Buffers owner,
+                BuildStream stream,
+                int member,
+                GpuTable.Shards shards,
+                long timeoutNs) {
+            this.shards = shards;
+            this.rowCount = stream.rowCount();
+            this.driver = lease.driver();
+            this.owner = owner;
+            this.scratch = owner.sibling();
+            this.positionsOwner = owner.sibling();
+            try {
+                this.kernels = new TableKernels(lease, scratch, timeoutNs);
+                this.runs = scratch.device(runLayout.descriptorBytes(stream.runCount()));
+                kernels.describe(stream, member, runs);
+            } catch (Throwable e) {
+                scratch.close();
+                throw e;
+            }
+        }
+
+        private void begin(TableKind kind) {
+            slots = owner.sibling();
+            table = GpuTable.empty(driver, slots, kind, layout, rowCount, shards);
+        }
+
+        private void discard() {
+            positionsOwner.close();
+            if (slots != null) {
+                slots.close();
+            }
+        }
+
+        private void allocateRows() {
+            long rowsBytes = table.kind().rowsBytes(rowCount, layout.rowBytes());
+            table = table.withRows(slots.device(rowsBytes));
+        }
+
+        private GpuTable keep() {
+            slots.moveTo(owner);
+            return table;
+        }
+    }
+
     private final BuildRowLayout layout;
     private final BuildRunLayout runLayout;
     private final long rowCount;
-    private final TableKernels kernels;
-    private final long runs;
+    private final boolean isSharded;
+    private final List<Site> sites = new ArrayList<>();
 
-    private GpuTableBuilder(DeviceLease lease, Buffers owner, BuildStream stream, long timeoutNs) {
-        this.driver = lease.driver();
-        this.owner = owner;
-        this.scratch = owner.sibling();
+    private GpuTableBuilder(
+            DeviceGroup group,
+            List<Buffers> owners,
+            BuildStream stream,
+            boolean isSharded,
+            long timeoutNs) {
         this.layout = stream.rowLayout();
         this.runLayout = stream.runLayout();
         this.rowCount = stream.rowCount();
+        this.isSharded = isSharded;
         try {
-            this.kernels = new TableKernels(lease, scratch, timeoutNs);
-            this.runs = scratch.device(runLayout.descriptorBytes(stream.runs().size()));
-            kernels.describe(stream, runs);
+            for (int i = 0; i < group.size(); i++) {
+                GpuTable.Shards shards =
+                        isSharded ? new GpuTable.Shards(group.size(), i, 0) : GpuTable.Shards.NONE;
+                DeviceLease lease = group.members().get(i);
+                sites.add(new Site(lease, owners.get(i), stream, i, shards, timeoutNs));
+            }
         } catch (Throwable e) {
-            scratch.close();
+            close();
             throw e;
         }
     }
@@ -49,108 +124,177 @@ final class GpuTableBuilder implements AutoCloseable {
     /**
      * Builds the table.
      *
-     * @param owner receives the memory of the table
+     * @param owners receive the memory of the table, one for each member of the group
      * @param stream must be flushed
      * @param once whether a fact needs at most one match
+     * @param isSharded whether each member gets a shard; only with peer access
+     * @return the table as each member sees it
      */
-    static GpuTable build(
-            DeviceLease lease, Buffers owner, BuildStream stream, boolean once, long timeoutNs) {
-        try (GpuTableBuilder builder = new GpuTableBuilder(lease, owner, stream, timeoutNs)) {
-            GpuTable unique = builder.buildUnique(once);
-            return unique != null ? unique : builder.buildRepeated();
-        }
-    }
-
-    /** Returns null if keys repeat and all their rows matter, or if another kind is smaller. */
-    private @Nullable GpuTable buildUnique(boolean once) {
-        if (!once && TableKind.smallestOfUniqueKeys(layout.rowBytes()) != TableKind.UNIQUE) {
-            return null;
-        }
-        try (Buffers slots = owner.sibling()) {
-            GpuTable unique = emptyTable(TableKind.UNIQUE, slots);
-            kernels.clearCounters();
-            run("gpujoin_insert_unique", unique, runs, rowCount, kernels.counter(0));
-            if (!once && kernels.readCounter(0) > 0) {
-                return null;
+    static List<GpuTable> build(
+            DeviceGroup group,
+            List<Buffers> owners,
+            BuildStream stream,
+            boolean once,
+            boolean isSharded,
+            long timeoutNs) {
+        try (GpuTableBuilder builder =
+                new GpuTableBuilder(group, owners, stream, isSharded, timeoutNs)) {
+            if (!isSharded) {
+                return builder.build(once);
             }
-            slots.moveTo(owner);
-            return withRanges(unique);
+            builder.countRows();
+            return builder.connected(builder.build(once));
         }
     }
 
-    private GpuTable buildRepeated() {
-        try (Buffers slots = owner.sibling();
-                Buffers positions = owner.sibling()) {
-            GpuTable groups = emptyTable(TableKind.GROUPED, slots);
-            long positionsAddress =
-                    positions.device(rowCount * PlanDescriptor.GROUP_POSITION_BYTES);
-            long largest = findGroups(groups, positionsAddress);
-            boolean isUnique = largest <= 1; // 0 without rows
-            if (isUnique || largest > MAX_CHAINED_ROWS) {
-                GpuTable grouped = withRows(groups);
-                run("gpujoin_group_write", grouped, runs, rowCount, positionsAddress);
-                slots.moveTo(owner);
-                return isUnique ? withRanges(grouped) : grouped;
+    private void countRows() {
+        sites.forEach(
+                site ->
+                        site.table =
+                                new GpuTable(
+                                        TableKind.UNIQUE,
+                                        layout,
+                                        0,
+                                        0,
+                                        0,
+                                        true,
+                                        site.shards,
+                                        List.of()));
+        clearCounters();
+        run("gpujoin_count_shard", site -> new long[] {site.kernels.counter(0)});
+        sites.forEach(site -> site.rowCount = site.kernels.readCounter(0));
+    }
+
+    /** Writes the addresses of all shards to each device. */
+    private List<GpuTable> connected(List<GpuTable> shards) {
+        long lengthBytes = (long) PlanDescriptor.SHARD_BYTES * shards.size();
+        List<GpuTable> connected = new ArrayList<>();
+        try (Region region = Region.allocateZeroed(lengthBytes)) {
+            for (int i = 0; i < shards.size(); i++) {
+                shards.get(i).writeShard(region.address() + (long) PlanDescriptor.SHARD_BYTES * i);
+            }
+            for (int i = 0; i < shards.size(); i++) {
+                long address = sites.get(i).owner.device(lengthBytes);
+                sites.get(i).driver.copyToDevice(address, region.address(), lengthBytes);
+                connected.add(shards.get(i).withShards(address));
             }
         }
-        GpuTable chained = withRows(emptyTable(TableKind.CHAINED, owner));
-        run("gpujoin_insert_chained", chained, runs, rowCount);
-        return chained;
+        return connected;
     }
 
-    private GpuTable emptyTable(TableKind kind, Buffers slotsOwner) {
-        return GpuTable.empty(driver, slotsOwner, kind, layout, rowCount);
+    private List<GpuTable> build(boolean once) {
+        boolean isUniqueSmallest =
+                TableKind.smallestOfUniqueKeys(layout.rowBytes()) == TableKind.UNIQUE;
+        if (once || isUniqueSmallest) {
+            sites.forEach(site -> site.begin(TableKind.UNIQUE));
+            clearCounters();
+            run("gpujoin_insert_unique", site -> new long[] {site.kernels.counter(0)});
+            if (once || readCounter(0) == 0) {
+                return keepWithRanges();
+            }
+            sites.forEach(Site::discard);
+        }
+        return buildRepeated();
     }
 
-    private GpuTable withRows(GpuTable table) {
-        return table.withRows(owner.device(table.kind().rowsBytes(rowCount, layout.rowBytes())));
+    private List<GpuTable> buildRepeated() {
+        sites.forEach(site -> site.begin(TableKind.GROUPED));
+        long largest = findGroups();
+        boolean isUnique = largest <= 1; // 0 without rows
+        if (isUnique || largest > MAX_CHAINED_ROWS || isSharded) {
+            sites.forEach(Site::allocateRows);
+            run("gpujoin_group_write", site -> new long[] {site.positions});
+            return isUnique ? keepWithRanges() : sites.stream().map(Site::keep).toList();
+        }
+        sites.forEach(Site::discard);
+        sites.forEach(site -> site.begin(TableKind.CHAINED));
+        sites.forEach(Site::allocateRows);
+        run("gpujoin_insert_chained", site -> new long[0]);
+        return sites.stream().map(Site::keep).toList();
     }
 
     /** Finds the rank of each row among the rows of its key; returns the maximum rows of a key. */
-    private long findGroups(GpuTable table, long positions) {
-        kernels.clearCounters();
-        run("gpujoin_group_join", table, runs, rowCount, positions);
-        run("gpujoin_group_allocate", table, kernels.counter(0), kernels.counter(1));
-        return kernels.readCounter(1);
+    private long findGroups() {
+        long positionsBytes = rowCount * PlanDescriptor.GROUP_POSITION_BYTES;
+        sites.forEach(site -> site.positions = site.positionsOwner.device(positionsBytes));
+        clearCounters();
+        run("gpujoin_group_join", site -> new long[] {site.positions});
+        if (rowCount > 0) {
+            for (Site site : sites) {
+                site.kernels.launch(
+                        "gpujoin_group_allocate",
+                        site.kernels.describe(0, site.table),
+                        site.kernels.counter(0),
+                        site.kernels.counter(1));
+            }
+        }
+        return readCounter(1);
     }
 
-    /** Returns a table with unique keys with the ranges of its columns. */
-    private GpuTable withRanges(GpuTable table) {
+    /** Returns the tables, which have unique keys, with the ranges of their columns. */
+    private List<GpuTable> keepWithRanges() {
+        List<PayloadRange> ranges = ranges();
+        return sites.stream().map(site -> site.keep().withUniqueKeys(ranges)).toList();
+    }
+
+    /** Reads all rows on the first device, where they are the same as on all others. */
+    private List<PayloadRange> ranges() {
+        Site site = sites.get(0);
         long lengthBytes = (long) runLayout.columnCount() * PlanDescriptor.PAYLOAD_RANGE_BYTES;
-        try (Buffers memory = owner.sibling();
+        try (Buffers memory = site.owner.sibling();
                 Region region = Region.allocate(lengthBytes)) {
             for (int c = 0; c < runLayout.columnCount(); c++) {
                 PayloadRange.writeEmpty(region.address(), c);
             }
             if (rowCount > 0 && runLayout.columnCount() > 1) {
                 long ranges = memory.device(lengthBytes);
-                driver.copyToDevice(ranges, region.address(), lengthBytes);
-                kernels.launch("gpujoin_payload_ranges", runs, rowCount, ranges);
-                kernels.await();
-                driver.copyToHost(region.address(), ranges, lengthBytes);
+                site.driver.copyToDevice(ranges, region.address(), lengthBytes);
+                site.kernels.launch("gpujoin_payload_ranges", site.runs, rowCount, ranges);
+                site.kernels.await();
+                site.driver.copyToHost(region.address(), ranges, lengthBytes);
             }
-            return table.withUniqueKeys(
-                    IntStream.range(1, runLayout.columnCount())
-                            .mapToObj(c -> PayloadRange.read(region.address(), c))
-                            .toList());
+            return IntStream.range(1, runLayout.columnCount())
+                    .mapToObj(c -> PayloadRange.read(region.address(), c))
+                    .toList();
         }
     }
 
-    /** Runs a build kernel, whose first argument is the table, and waits for its end. */
-    private void run(String kernel, GpuTable table, long... more) {
+    private void clearCounters() {
+        sites.forEach(site -> site.kernels.clearCounters());
+    }
+
+    /** Waits for all launched kernels and returns the largest value of a counter. */
+    private long readCounter(int counter) {
+        return sites.stream().mapToLong(site -> site.kernels.readCounter(counter)).max().orElse(0);
+    }
+
+    /**
+     * Runs a build kernel on all devices, and waits for its end.
+     *
+     * @param more arguments behind the table, the runs and the number of rows
+     */
+    private void run(String kernel, Function<Site, long[]> more) {
         if (rowCount == 0) {
             return;
         }
-        long[] arguments = new long[1 + more.length];
-        arguments[0] = kernels.describe(0, table);
-        System.arraycopy(more, 0, arguments, 1, more.length);
-        kernels.launch(kernel, arguments);
-        kernels.await();
+        for (Site site : sites) {
+            long[] last = more.apply(site);
+            long[] arguments = new long[3 + last.length];
+            arguments[0] = site.kernels.describe(0, site.table);
+            arguments[1] = site.runs;
+            arguments[2] = rowCount;
+            System.arraycopy(last, 0, arguments, 3, last.length);
+            site.kernels.launch(kernel, arguments);
+        }
+        sites.forEach(site -> site.kernels.await());
     }
 
-    /** Frees scratch memory. */
+    /** Frees scratch memory, and tables that are not kept. */
     @Override
     public void close() {
-        scratch.close();
+        for (Site site : sites) {
+            site.discard();
+            site.scratch.close();
+        }
     }
 }

@@ -5,30 +5,44 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The build sides of a join, from their first chunk to their last use: copied to the device, then
- * built into tables. Several engines may share tables, except those of changelog dimensions. Not
- * thread-safe until the tables are built, except for {@link #lengthBytes}.
+ * The build sides of a join, from their first chunk to their last use: copied to the devices of a
+ * group, then built into tables on each of them. Several engines may share tables, except those of
+ * changelog dimensions. Not thread-safe until the tables are built, except for {@link
+ * #lengthBytes}.
  */
 final class GpuTables {
 
-    private final JoinSpec spec;
-    private final DeviceLease lease;
-    private final long timeoutNs;
-    private final Buffers buffers;
-    private final List<BuildStream> streams = new ArrayList<>();
-    private final List<GpuTable> tables = new ArrayList<>();
+    private static final Logger LOG = LoggerFactory.getLogger(GpuTables.class);
 
-    /** Changelog tables by dimension. */
-    private final Map<Integer, GpuChangingTable> changing = new TreeMap<>();
+    private final JoinSpec spec;
+    private final DeviceGroup group;
+    private final GpuOptions options;
+    private final long timeoutNs;
+
+    /** By member of the group, like all lists of lists. */
+    private final List<Buffers> buffers;
+
+    /** By dimension, except changelogs. */
+    private final Map<Integer, BuildStream> streams = new TreeMap<>();
+
+    private final List<List<GpuTable>> tables = new ArrayList<>();
+
+    /** Changelog tables by dimension, one on each member. */
+    private final Map<Integer, List<GpuChangingTable>> changing = new TreeMap<>();
 
     private final AtomicInteger holderCount = new AtomicInteger(1);
 
@@ -43,13 +57,13 @@ final class GpuTables {
 
     private final int ownDimension;
 
-    GpuTables(JoinSpec spec, DeviceLease lease, GpuOptions options, MemoryLimits limits) {
-        this(spec, lease, options, limits, null, -1);
+    GpuTables(JoinSpec spec, DeviceGroup group, GpuOptions options, MemoryLimits limits) {
+        this(spec, group, options, limits, null, -1);
     }
 
     private GpuTables(
             JoinSpec spec,
-            DeviceLease lease,
+            DeviceGroup group,
             GpuOptions options,
             MemoryLimits limits,
             @Nullable GpuTables base,
@@ -57,27 +71,39 @@ final class GpuTables {
         this.base = base;
         this.ownDimension = ownDimension;
         this.spec = spec;
-        this.lease = lease;
+        this.group = group;
+        this.options = options;
         this.timeoutNs = options.stallTimeoutNs();
-        this.buffers = lease.memory().buffers(limits);
-        spec.dimensions().stream()
-                .map(BuildRowLayout::new)
-                .map(row -> new BuildStream(lease, limits, row, timeoutNs))
-                .forEach(streams::add);
-        for (int d = 0; d < streams.size(); d++) {
+        this.buffers = group.buffers(limits);
+        group.members().forEach(lease -> tables.add(new ArrayList<>()));
+        for (int d = 0; d < spec.dimensions().size(); d++) {
             DimensionSpec side = spec.dimensions().get(d);
             if (side.isChangelog()) {
-                changing.put(
-                        d, new GpuChangingTable(side, lease, buffers, streams.get(d), timeoutNs));
+                changing.put(d, changingTables(side, limits));
+            } else {
+                streams.put(d, new BuildStream(group, limits, new BuildRowLayout(side), timeoutNs));
             }
         }
+    }
+
+    private List<GpuChangingTable> changingTables(DimensionSpec side, MemoryLimits limits) {
+        return IntStream.range(0, group.size())
+                .mapToObj(
+                        member ->
+                                new GpuChangingTable(
+                                        side,
+                                        group.members().get(member),
+                                        limits,
+                                        buffers.get(member),
+                                        timeoutNs))
+                .toList();
     }
 
     /**
      * Returns tables that share all finished tables of this object except the one of a dimension.
      */
     GpuTables forkLoading(int dimension, GpuOptions options, MemoryLimits limits) {
-        return new GpuTables(spec, lease, options, limits, retain(), dimension);
+        return new GpuTables(spec, group, options, limits, retain(), dimension);
     }
 
     private boolean isShared(int dimension) {
@@ -90,7 +116,7 @@ final class GpuTables {
                     "Build row for a shared table: dimension=" + dimension);
         }
         if (changing.containsKey(dimension)) {
-            changing.get(dimension).append(chunk);
+            changing.get(dimension).forEach(table -> table.append(chunk));
         } else {
             streams.get(dimension).append(chunk);
         }
@@ -98,12 +124,16 @@ final class GpuTables {
 
     /** Returns whether changes wait to be applied. */
     boolean hasChanges() {
-        return changing.values().stream().anyMatch(GpuChangingTable::hasChanges);
+        return allChanging().anyMatch(GpuChangingTable::hasChanges);
     }
 
     /** Returns whether the changes must be applied before more are added. */
     boolean isFullOfChanges() {
-        return changing.values().stream().anyMatch(GpuChangingTable::isFull);
+        return allChanging().anyMatch(GpuChangingTable::isFull);
+    }
+
+    private Stream<GpuChangingTable> allChanging() {
+        return changing.values().stream().flatMap(List::stream);
     }
 
     /**
@@ -111,34 +141,38 @@ final class GpuTables {
      * rows of any dimension may follow.
      */
     void flushChanges() {
-        changing.values().forEach(GpuChangingTable::flush);
+        allChanging().forEach(GpuChangingTable::flush);
     }
 
     /**
-     * Applies flushed changes while the serving kernel is stopped.
+     * Applies flushed changes on all members while the serving kernels are stopped.
      *
      * @return whether a table, or its variable-width columns, moved to other addresses
      */
     boolean applyChanges() {
         boolean moved = false;
-        for (Map.Entry<Integer, GpuChangingTable> entry : changing.entrySet()) {
-            moved |= entry.getValue().apply();
-            if (!tables.isEmpty()) {
-                tables.set(entry.getKey(), entry.getValue().table());
+        for (Map.Entry<Integer, List<GpuChangingTable>> entry : changing.entrySet()) {
+            for (int member = 0; member < group.size(); member++) {
+                GpuChangingTable table = entry.getValue().get(member);
+                moved |= table.apply();
+                if (!tables.get(member).isEmpty()) {
+                    tables.get(member).set(entry.getKey(), table.table());
+                }
             }
         }
         return moved;
     }
 
     /**
-     * Copies the rest of the rows to the device; required after the last chunk and before {@link
+     * Copies the rest of the rows to the devices; required after the last chunk and before {@link
      * #build}.
      */
     void flush() {
-        streams.forEach(BuildStream::flush);
+        streams.values().forEach(BuildStream::flush);
+        flushChanges();
     }
 
-    /** Builds all tables while the serving kernel is stopped. */
+    /** Builds all tables while the serving kernels are stopped. */
     void build() {
         while (!isBuilt()) {
             buildNext();
@@ -146,32 +180,92 @@ final class GpuTables {
     }
 
     boolean isBuilt() {
-        return tables.size() == streams.size();
+        return tables.get(0).size() == spec.dimensions().size();
     }
 
-    /** Builds the next table while the serving kernel is stopped. */
+    /** Builds the next table on all members while the serving kernels are stopped. */
     void buildNext() {
-        int d = tables.size();
+        int d = tables.get(0).size();
         if (d == 0) {
             applyChanges();
         }
-        if (changing.containsKey(d)) {
-            tables.add(changing.get(d).table());
-        } else if (isShared(d)) {
-            tables.add(base.tables.get(d));
-        } else {
-            boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
-            BuildStream stream = streams.get(d);
-            GpuTable table = GpuTableBuilder.build(lease, buffers, stream, once, timeoutNs);
-            tables.add(table);
-            builtBytes += table.lengthBytes();
-            stream.freeRuns();
+        for (int member = 0; member < group.size(); member++) {
+            if (changing.containsKey(d)) {
+                tables.get(member).add(changing.get(d).get(member).table());
+            } else if (isShared(d)) {
+                tables.get(member).add(base.tables.get(member).get(d));
+            }
+        }
+        if (tables.get(0).size() == d) {
+            build(d);
         }
     }
 
-    /** Returns one table for each dimension, as far as they are built. */
-    List<GpuTable> tables() {
-        return tables;
+    private void build(int d) {
+        BuildStream stream = streams.get(d);
+        List<GpuTable> built = isSharded(stream) ? build(d, true) : buildReplicatedOrSharded(d);
+        for (int member = 0; member < group.size(); member++) {
+            tables.get(member).add(built.get(member));
+            builtBytes += built.get(member).lengthBytes();
+        }
+        if (group.size() > 1) {
+            LOG.info(
+                    "Table on several devices: dimension={}, spread={}, devices={}, rows={}, bytesOfEach={}",
+                    spec.dimensions().get(d).name(),
+                    built.get(0).shards().count() > 0
+                            ? TableSpread.SHARDED
+                            : TableSpread.REPLICATED,
+                    group.members().stream().map(DeviceLease::device).toList(),
+                    stream.rowCount(),
+                    built.stream().map(GpuTable::lengthBytes).toList());
+        }
+        stream.freeRuns();
+    }
+
+    /** Shards the table if there is no memory for the whole one. */
+    private List<GpuTable> buildReplicatedOrSharded(int d) {
+        try {
+            return build(d, false);
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
+                    || options.spread() != TableSpread.BY_SIZE
+                    || !canShard()) {
+                throw e;
+            }
+            return build(d, true);
+        }
+    }
+
+    private List<GpuTable> build(int d, boolean isSharded) {
+        boolean once = JoinPlan.isOnce(spec.dimensions().get(d));
+        return GpuTableBuilder.build(group, buffers, streams.get(d), once, isSharded, timeoutNs);
+    }
+
+    private boolean canShard() {
+        return group.size() > 1 && group.hasPeerAccess();
+    }
+
+    /** Whether to shard a table without an attempt to replicate it. */
+    private boolean isSharded(BuildStream stream) {
+        if (!canShard() || options.spread() == TableSpread.REPLICATED) {
+            return false;
+        }
+        int rowBytes = stream.rowLayout().rowBytes();
+        TableKind kind = TableKind.smallestOfUniqueKeys(rowBytes);
+        long lengthBytes =
+                kind.slotsBytes(stream.rowCount(), rowBytes)
+                        + kind.rowsBytes(stream.rowCount(), rowBytes);
+        return options.spread() == TableSpread.SHARDED
+                || lengthBytes > group.availableDeviceBytes(options.memory());
+    }
+
+    /**
+     * Returns one table for each dimension, as far as they are built.
+     *
+     * @param member index of the device that holds the tables
+     */
+    List<GpuTable> tables(int member) {
+        return tables.get(member);
     }
 
     /**
@@ -179,13 +273,8 @@ final class GpuTables {
      * memory of their build rows.
      */
     long lengthBytes() {
-        long rowBytes =
-                IntStream.range(0, streams.size())
-                        .filter(d -> !changing.containsKey(d))
-                        .mapToLong(d -> streams.get(d).lengthBytes())
-                        .sum();
-        long changingBytes =
-                changing.values().stream().mapToLong(GpuChangingTable::lengthBytes).sum();
+        long rowBytes = streams.values().stream().mapToLong(BuildStream::lengthBytes).sum();
+        long changingBytes = allChanging().mapToLong(GpuChangingTable::lengthBytes).sum();
         return builtBytes + rowBytes + changingBytes;
     }
 
@@ -200,12 +289,12 @@ final class GpuTables {
      */
     void release() {
         if (holderCount.decrementAndGet() == 0) {
-            tables.clear();
+            tables.forEach(List::clear);
             builtBytes = 0;
-            streams.forEach(BuildStream::freeRuns);
-            changing.values().forEach(GpuChangingTable::free);
-            buffers.close();
-            streams.forEach(BuildStream::close);
+            streams.values().forEach(BuildStream::freeRuns);
+            allChanging().forEach(GpuChangingTable::free);
+            buffers.forEach(Buffers::close);
+            streams.values().forEach(BuildStream::close);
             if (base != null) {
                 base.release();
             }
@@ -217,10 +306,10 @@ final class GpuTables {
      */
     void abandon() {
         if (holderCount.decrementAndGet() == 0) {
-            streams.forEach(BuildStream::abandonRuns);
-            changing.values().forEach(GpuChangingTable::abandon);
-            buffers.abandon();
-            streams.forEach(BuildStream::close);
+            streams.values().forEach(BuildStream::abandonRuns);
+            allChanging().forEach(GpuChangingTable::abandon);
+            buffers.forEach(Buffers::abandon);
+            streams.values().forEach(BuildStream::close);
             if (base != null) {
                 base.abandon();
             }

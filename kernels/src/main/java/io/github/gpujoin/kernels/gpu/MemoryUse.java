@@ -13,4 +13,14 @@ package io.github.gpujoin.kernels.gpu;
  * @param peakPinnedBytes maximum since the device was opened
  */
 public record MemoryUse(
-        long deviceBytes, long peakDeviceBytes, long pinnedBytes, long peakPinnedBytes) {}
+        long deviceBytes, long peakDeviceBytes, long pinnedBytes, long peakPinnedBytes) {
+
+    /** Returns the use of two devices together. */
+    MemoryUse plus(MemoryUse other) {
+        return new MemoryUse(
+                deviceBytes + other.deviceBytes,
+                peakDeviceBytes + other.peakDeviceBytes,
+                pinnedBytes + other.pinnedBytes,
+                peakPinnedBytes + other.peakPinnedBytes);
+    }
+}

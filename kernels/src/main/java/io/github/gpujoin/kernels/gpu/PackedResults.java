@@ -157,7 +157,12 @@ final class PackedResults implements ResultFormat {
     }
 
     @Override
-    public Reader newReader() {
-        return new PackedResultBatch(this, new ResultLayout(spec, capacityRows), unpacked);
+    public ResultLayout newLayout() {
+        return new ResultLayout(spec, capacityRows);
+    }
+
+    @Override
+    public Reader newReader(ResultLayout layout) {
+        return new PackedResultBatch(this, layout, unpacked);
     }
 }

@@ -5,7 +5,6 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
-import io.github.gpujoin.core.layout.Chunk;
 
 /** The kernel writes results in the layout in which the host reads them. */
 final class PlainResults implements ResultFormat {
@@ -53,21 +52,16 @@ final class PlainResults implements ResultFormat {
     }
 
     @Override
-    public Reader newReader() {
-        ResultLayout own = new ResultLayout(spec, layout.capacityRows());
-        return new Reader() {
-            @Override
-            public ResultLayout layout() {
-                return own;
-            }
+    public ResultLayout newLayout() {
+        return new ResultLayout(spec, layout.capacityRows());
+    }
 
-            @Override
-            public ResultBatch read(
-                    long buffer, Chunk chunk, int firstRow, int rowCount, int completedRows) {
-                ResultBatch batch = new ResultBatch(own, buffer);
-                batch.set(chunk, rowCount, completedRows);
-                return batch;
-            }
+    @Override
+    public Reader newReader(ResultLayout ofBatches) {
+        return (buffer, chunk, firstRow, rowCount, completedRows) -> {
+            ResultBatch batch = new ResultBatch(ofBatches, buffer);
+            batch.set(chunk, rowCount, completedRows);
+            return batch;
         };
     }
 }

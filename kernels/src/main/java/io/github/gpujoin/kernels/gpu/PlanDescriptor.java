@@ -45,6 +45,11 @@ final class PlanDescriptor {
     /** Stands for a column that a join does not have. */
     static final int NO_COLUMN = -1;
 
+    static final int SHARD_BYTES = 24;
+    static final int SHARD_SLOTS_OFFSET = 0;
+    static final int SHARD_ROWS_OFFSET = 8;
+    static final int SHARD_SLOT_COUNT_OFFSET = 16;
+
     static final int DIMENSION_BYTES = 72;
     static final int DIMENSION_SLOTS_OFFSET = 0;
     static final int DIMENSION_ROWS_OFFSET = 8;
@@ -55,6 +60,10 @@ final class PlanDescriptor {
     static final int DIMENSION_FIRST_COPY_OFFSET = 32;
     static final int DIMENSION_COPY_COUNT_OFFSET = 36;
     static final int DIMENSION_JOIN_KIND_OFFSET = 40;
+    static final int DIMENSION_SHARD_COUNT_OFFSET = 44;
+    static final int DIMENSION_ROW_SHIFT_OFFSET = 45;
+    static final int DIMENSION_BUILT_SHARDS_OFFSET = 46;
+    static final int DIMENSION_BUILT_SHARD_OFFSET = 47;
     static final int DIMENSION_MATCHED_OFFSET_OFFSET = 48;
     static final int DIMENSION_HASH_SEED_OFFSET = 56;
     static final int DIMENSION_HASH_MULTIPLIER_OFFSET = 64;

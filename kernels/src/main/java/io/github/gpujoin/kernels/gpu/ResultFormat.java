@@ -48,9 +48,6 @@ interface ResultFormat {
     /** Reads result buffers, one after the other. */
     interface Reader {
 
-        /** Returns the layout of all batches; another reader has another object. */
-        ResultLayout layout();
-
         /**
          * Describes the results of a step. The batch is valid until the next call.
          *
@@ -83,6 +80,14 @@ interface ResultFormat {
     /** Returns the bytes that a result takes in a buffer, if every fact has one. */
     double resultBytes();
 
-    /** Returns a reader with a layout object of its own. */
-    Reader newReader();
+    /** Returns a layout of results as they are read. */
+    ResultLayout newLayout();
+
+    /**
+     * Returns a reader.
+     *
+     * @param layout of its batches, from {@link #newLayout}; another object tells users of batches
+     *     that addresses of variable-width columns have changed
+     */
+    Reader newReader(ResultLayout layout);
 }

@@ -33,12 +33,13 @@ final class SegmentCutter {
             this.nextRow = firstRow();
         }
 
-        private boolean isCut() {
+        boolean isCut() {
             return nextRow == chunk().rowCount();
         }
     }
 
     /**
+     * @param pipe which must have room whenever a segment is added
      * @param sizer of segments
      * @param segmentBytes of the longest segment
      * @param readsInPlace whether the kernel can read chunks in slots
@@ -63,19 +64,12 @@ final class SegmentCutter {
         this.stallTimeoutNs = stallTimeoutNs;
     }
 
-    /** Adds segments of the chunks, in their order, while the pipe has room. */
-    void cut(Iterable<Probe> chunks) {
-        for (Probe probe : chunks) {
-            while (!probe.isCut()) {
-                if (!pipe.hasRoom()) {
-                    return;
-                }
-                addSegment(probe);
-            }
-        }
-    }
-
-    private void addSegment(Probe probe) {
+    /**
+     * Adds a segment with the next rows of a chunk.
+     *
+     * @param probe not cut to its end
+     */
+    void addSegment(Probe probe) {
         if (addEncoded(probe) || addPlainInPlace(probe)) {
             return;
         }

@@ -140,7 +140,7 @@ public final class SegmentFeed implements AutoCloseable {
                         mostRows,
                         join.resultRows(),
                         buffers);
-        reader = format.newReader();
+        reader = format.newReader(format.newLayout());
         slots =
                 new SegmentSlots(
                         lease.driver(),

@@ -89,6 +89,15 @@ final class SegmentPipe {
         return !groupsFull && inFlight.size() < slots.count();
     }
 
+    int inFlightCount() {
+        return inFlight.size();
+    }
+
+    /** Returns whether the last batch was the last one of the oldest segment. */
+    boolean isHeadEmitted() {
+        return isHeadEmitted;
+    }
+
     /**
      * Returns whether the oldest segment stopped because the table of groups is full. It continues
      * after {@link #resumeAfterDrain}.
@@ -221,15 +230,23 @@ final class SegmentPipe {
         if (head == null) {
             return null;
         }
-        slots.advance();
-        inFlight.forEach(this::postAgain);
-        postAhead(head);
+        advance();
         if (!isDone(head)) {
             checkLiveness();
             return null;
         }
         groupsFull = completion(head).hasFullGroups();
         return groupsFull ? null : emit(head);
+    }
+
+    /** Posts the steps that are due, so that the kernel works while others' results are read. */
+    void advance() {
+        Segment head = inFlight.peek();
+        if (head != null) {
+            slots.advance();
+            inFlight.forEach(this::postAgain);
+            postAhead(head);
+        }
     }
 
     /** Posts the step of a segment if the ring was full or the segment had not arrived. */

@@ -21,7 +21,7 @@ public final class SegmentReplay implements AutoCloseable {
     private final JoinSpec spec;
     private final GpuOptions options;
     private final FactSegments facts;
-    private final DeviceLease lease;
+    private final DeviceGroup group;
     private final GpuTables tables;
     private boolean built;
     private boolean closed;
@@ -31,25 +31,25 @@ public final class SegmentReplay implements AutoCloseable {
      * @throws GpuUnavailableException if no device can run this join
      */
     public SegmentReplay(JoinSpec spec, GpuOptions options, List<Integer> furtherColumns) {
-        this(spec, options, furtherColumns, DeviceLease.acquire(options));
+        this(spec, options, furtherColumns, DeviceGroup.acquire(options));
     }
 
     /**
-     * @param lease released when the replay closes, or here if the kernels do not support the join
+     * @param group released when the replay closes, or here if the kernels do not support the join
      */
     SegmentReplay(
-            JoinSpec spec, GpuOptions options, List<Integer> furtherColumns, DeviceLease lease) {
+            JoinSpec spec, GpuOptions options, List<Integer> furtherColumns, DeviceGroup group) {
         this.spec = spec;
         this.options = options;
         this.facts = new FactSegments(spec, options.encodeSegments(), furtherColumns);
-        this.lease = lease;
+        this.group = group;
         try {
             JoinPlan.requireFits(spec, facts);
         } catch (GpuUnavailableException e) {
-            lease.release();
+            group.release();
             throw e;
         }
-        this.tables = new GpuTables(spec, lease, options, MemoryLimits.of(options.memory()));
+        this.tables = new GpuTables(spec, group, options, MemoryLimits.of(options.memory()));
     }
 
     /** Appends build rows to a dimension, before {@link #finishBuild()}. */
@@ -64,18 +64,18 @@ public final class SegmentReplay implements AutoCloseable {
      */
     public void finishBuild() {
         tables.flush();
-        lease.whileStopped(options.stallTimeoutNs(), tables::build);
+        group.whileStopped(options.stallTimeoutNs(), tables::build);
         built = true;
     }
 
-    /** Returns the device memory of all tables in bytes. */
+    /** Returns the device memory of all tables in bytes, summed over the devices. */
     public long tableBytes() {
         return tables.lengthBytes();
     }
 
-    /** Returns the number of thread blocks of the serving kernel. */
+    /** Returns the number of thread blocks of a serving kernel. */
     public int blocks() {
-        return lease.blocks();
+        return group.first().blocks();
     }
 
     /** Returns the options of this replay. */
@@ -100,21 +100,32 @@ public final class SegmentReplay implements AutoCloseable {
      *     {@code inFlight} is out of range, or results of this join cannot be packed
      */
     public SegmentFeed feed(List<Chunk> chunks, int inFlight, StepOutput output) {
+        return feed(0, chunks, inFlight, output);
+    }
+
+    /**
+     * Does the same on another device than the first.
+     *
+     * @param member index of the device in the options
+     */
+    public SegmentFeed feed(int member, List<Chunk> chunks, int inFlight, StepOutput output) {
         if (!built) {
             throw new IllegalStateException("Tables are not built. Call finishBuild() first.");
         }
-        if (output == StepOutput.PACKED_RESULTS && !PackedResults.supports(spec, tables.tables())) {
+        if (output == StepOutput.PACKED_RESULTS
+                && !PackedResults.supports(spec, tables.tables(member))) {
             throw new IllegalArgumentException(
                     "Results cannot be packed, since a fact may have several. Measure "
                             + StepOutput.PLAIN_RESULTS
                             + ".");
         }
+        DeviceLease lease = group.members().get(member);
         Buffers buffers = lease.memory().buffers(options.memory());
         SegmentFeed.Join join =
                 new SegmentFeed.Join(
                         spec,
                         facts,
-                        tables.tables(),
+                        tables.tables(member),
                         output,
                         options.segmentRows(),
                         options.ringMemory());
@@ -129,11 +140,11 @@ public final class SegmentReplay implements AutoCloseable {
         }
         closed = true;
         try {
-            lease.whileStopped(options.stallTimeoutNs(), tables::release);
+            group.whileStopped(options.stallTimeoutNs(), tables::release);
         } catch (GpuUnavailableException e) {
             tables.abandon();
         } finally {
-            lease.release();
+            group.release();
         }
     }
 }

@@ -58,10 +58,11 @@ final class TableKernels {
     /**
      * Copies the description of the runs of a stream to the device.
      *
+     * @param member index of the device among those of the stream
      * @param device address of memory as large as the descriptor of the runs
      */
-    void describe(BuildStream stream, long device) {
-        List<Long> runs = stream.runs();
+    void describe(BuildStream stream, int member, long device) {
+        List<Long> runs = stream.runs(member);
         BuildRunLayout layout = stream.runLayout();
         try (Region region = Region.allocateZeroed(layout.descriptorBytes(runs.size()))) {
             layout.writeDescriptor(region.address(), device, runs);

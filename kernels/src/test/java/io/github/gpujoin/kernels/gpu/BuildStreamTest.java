@@ -62,7 +62,7 @@ class BuildStreamTest {
 
     private BuildStream stream(DimensionSpec side) {
         return new BuildStream(
-                lease,
+                DeviceGroup.of(lease),
                 MemoryLimits.of(MemoryBudget.byMachine()),
                 new BuildRowLayout(side),
                 TIMEOUT_NS);
@@ -106,7 +106,7 @@ class BuildStreamTest {
     /** Returns a value of a fixed-width column as the device stores it. */
     private static long deviceValue(BuildStream stream, int column, int row) {
         BuildRunLayout layout = stream.runLayout();
-        long run = stream.runs().get(row / layout.runRows());
+        long run = stream.runs(0).get(row / layout.runRows());
         int width = layout.widthBytes(column);
         long at = run + layout.offset(column) + (long) width * (row % layout.runRows());
         return Memory.getInteger(null, at, width);
@@ -149,7 +149,7 @@ class BuildStreamTest {
             stream.flush();
             int refs = stream.runLayout().variableWidthOffset();
             for (int row = 0; row < expected.size(); row += 997) {
-                long run = stream.runs().get(row / stream.runLayout().runRows());
+                long run = stream.runs(0).get(row / stream.runLayout().runRows());
                 long ref = Memory.getLong(run + refs + 8L * (row % stream.runLayout().runRows()));
                 Chunk alone = TestChunks.of(side.schema(), 0, List.<Object[]>of(expected.get(row)));
                 long start = alone.variableWidthStart(0);
@@ -178,7 +178,7 @@ class BuildStreamTest {
             for (int i = 0; i < 4 * 20; i++) {
                 stream.append(chunk);
             }
-            assertThat(stream.runs()).hasSize(20);
+            assertThat(stream.runs(0)).hasSize(20);
             assertThat(driver.pinnedBytes() - pinnedBefore)
                     .isEqualTo(2L * stream.runLayout().lengthBytes());
             assertThat(lease.memory().use().deviceBytes())

@@ -72,6 +72,7 @@ class EngineHostTest {
         expected.putAll(constants(StepDescriptor.class, "GRID", "Grid"));
         expected.put("MAX_LANES", GridAllotment.MAX_LANES);
         expected.putAll(constants(PlanDescriptor.class, "PLAN", "Plan"));
+        expected.putAll(constants(PlanDescriptor.class, "SHARD", "Shard"));
         expected.putAll(constants(PlanDescriptor.class, "DIMENSION", "Dimension"));
         expected.putAll(constants(BuildRunLayout.class, "RUNS", "BuildRuns"));
         expected.put("BuildColumn", BuildRunLayout.COLUMN_BYTES);

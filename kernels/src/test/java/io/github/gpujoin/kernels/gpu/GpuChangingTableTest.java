@@ -139,14 +139,13 @@ class GpuChangingTableTest {
         try (HostDevice device = HostDevice.open(SMALL)) {
             DeviceLease lease = device.lease();
             Buffers buffers = lease.memory().buffers(SMALL.memory());
-            BuildStream stream =
-                    new BuildStream(
+            GpuChangingTable table =
+                    new GpuChangingTable(
+                            dimension,
                             lease,
                             MemoryLimits.of(SMALL.memory()),
-                            new BuildRowLayout(dimension),
+                            buffers,
                             SMALL.stallTimeoutNs());
-            GpuChangingTable table =
-                    new GpuChangingTable(dimension, lease, buffers, stream, SMALL.stallTimeoutNs());
             applyAll(table, 0, rows, 20_000);
             while (table.isCompacting()) {
                 applyAll(table, 0, 1, 1);
@@ -162,9 +161,7 @@ class GpuChangingTableTest {
             }
             assertThat(table.lengthBytes()).isLessThan(3 * bytesBefore);
             table.free();
-            stream.freeRuns();
             buffers.close();
-            stream.close();
         }
     }
 

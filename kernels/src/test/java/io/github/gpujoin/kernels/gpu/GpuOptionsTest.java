@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -22,11 +23,12 @@ class GpuOptionsTest {
                         .withStallTimeoutNs(TimeUnit.SECONDS.toNanos(1))
                         .withGridMode(GridMode.STATIC)
                         .withEncodeSegments(true)
-                        .withPackResults(false);
+                        .withPackResults(false)
+                        .withSpread(TableSpread.SHARDED);
         assertThat(changed)
                 .isEqualTo(
                         new GpuOptions(
-                                3,
+                                List.of(3),
                                 5,
                                 700,
                                 RingMemory.DEVICE,
@@ -34,7 +36,8 @@ class GpuOptionsTest {
                                 TimeUnit.SECONDS.toNanos(1),
                                 GridMode.STATIC,
                                 true,
-                                false));
+                                false,
+                                TableSpread.SHARDED));
     }
 
     @Test
@@ -45,5 +48,14 @@ class GpuOptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> GpuOptions.defaults().withSlots(1, (1 << 20) + 1))
                 .withMessageContaining("Segment rows out of range");
+    }
+
+    @Test
+    void shouldSortDevicesAndRejectOneNamedTwice() {
+        assertThat(GpuOptions.defaults().withDevices(List.of(2, 0)).devices())
+                .containsExactly(0, 2);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> GpuOptions.defaults().withDevices(List.of(1, 1)))
+                .withMessageContaining("devices=[1, 1]");
     }
 }

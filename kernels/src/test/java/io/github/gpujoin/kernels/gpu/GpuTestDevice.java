@@ -5,16 +5,21 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 
-/** The device of tests that need one. */
+/** The devices of tests that need some. */
 public final class GpuTestDevice {
 
     private static Boolean there;
 
     private GpuTestDevice() {}
 
-    /** Keeps a device open until closed, because opening it for each engine takes 0.1 s. */
+    /** Keeps the devices open until closed, because opening one for each engine takes 0.1 s. */
     public static AutoCloseable open(GpuOptions options) {
-        return DeviceLease.acquire(options)::release;
+        return DeviceGroup.acquire(options)::release;
+    }
+
+    /** Returns whether there are two devices. */
+    public static boolean areTwo() {
+        return isThere() && CudaDrivers.deviceCount() > 1;
     }
 
     public static synchronized boolean isThere() {

@@ -5,54 +5,70 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * GPU engines on a device that the CPU emulates: memory is host memory, and CPU threads run the
- * kernels of {@code engine.cu}, compiled for the CPU. One is open at a time in a process.
+ * GPU engines on devices that the CPU emulates: memory is host memory, which all devices can
+ * access, and CPU threads run the kernels of {@code engine.cu}, compiled for the CPU. One object is
+ * open at a time in a process.
  */
 public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     private static final long serialVersionUID = 1L;
 
-    private final transient RefusingDriver memory = new RefusingDriver();
+    private final transient List<RefusingDriver> memories = new ArrayList<>();
     private final transient GpuOptions options;
-    private final transient DeviceLease lease;
+    private final transient DeviceGroup group;
 
     private HostDevice(GpuOptions options) {
         this.options = options;
-        this.lease =
-                new DeviceLease(
-                        (CudaDriver)
-                                Proxy.newProxyInstance(
-                                        getClass().getClassLoader(),
-                                        new Class<?>[] {CudaDriver.class},
-                                        (proxy, method, arguments) -> call(method, arguments)),
-                        options);
+        List<DeviceLease> leases = new ArrayList<>();
+        for (int device : options.devices()) {
+            RefusingDriver memory = new RefusingDriver();
+            memories.add(memory);
+            leases.add(
+                    new DeviceLease(
+                            (CudaDriver)
+                                    Proxy.newProxyInstance(
+                                            getClass().getClassLoader(),
+                                            new Class<?>[] {CudaDriver.class},
+                                            (proxy, method, arguments) ->
+                                                    call(device, memory, method, arguments)),
+                            options.withDevice(device)));
+        }
+        this.group = DeviceGroup.of(leases, options);
     }
 
-    /** Skips the test without a C++ compiler. */
+    /** Opens one device for each of the options. Skips the test without a C++ compiler. */
     public static HostDevice open(GpuOptions options) throws Exception {
         HostKernels.load();
         return new HostDevice(options);
     }
 
-    private Object call(Method method, Object[] arguments) throws Throwable {
+    private static Object call(int device, RefusingDriver memory, Method method, Object[] arguments)
+            throws Throwable {
         switch (method.getName()) {
             case "launch" -> {
                 String kernel = (String) arguments[0];
                 memory.awaitCopies();
                 if (!HostKernels.launch(
-                        kernel, (int) arguments[1], (int) arguments[2], (long[]) arguments[3])) {
+                        device,
+                        kernel,
+                        (int) arguments[1],
+                        (int) arguments[2],
+                        (long[]) arguments[3])) {
                     throw new IllegalArgumentException("no such kernel: " + kernel);
                 }
                 return null;
             }
             case "isIdle" -> {
-                return HostKernels.haveEnded();
+                return HostKernels.haveEnded(device);
             }
             default -> {
                 try {
@@ -66,22 +82,39 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     /** Returns the bytes of device memory and pinned memory in use. */
     public long usedBytes() {
-        return memory.deviceBytes() + memory.pinnedBytes();
+        return memories.stream()
+                .mapToLong(memory -> memory.deviceBytes() + memory.pinnedBytes())
+                .sum();
     }
 
-    /** Returns the number of regions of others that the device reads. */
+    /** Returns the number of regions of others that the devices read. */
     int registeredCount() {
-        return memory.registeredCount();
+        return memories.stream().mapToInt(RefusingDriver::registeredCount).sum();
     }
 
-    /** Makes the device refuse to read memory of others from now on. */
+    /** Makes the devices refuse to read memory of others from now on. */
     void refuseRegistrations() {
-        memory.refuseRegistrations();
+        memories.forEach(RefusingDriver::refuseRegistrations);
     }
 
-    /** Returns the lease of this device, for parts of an engine. */
+    /** Makes all further driver calls of a device fail. */
+    void loseDevice(int member) {
+        memories.get(member).loseDevice();
+    }
+
+    /** Frees memory that lost devices keep. Call it once the devices are closed. */
+    void endProcess() {
+        memories.forEach(RefusingDriver::endProcess);
+    }
+
+    /** Returns the lease of the first device, for parts of an engine. */
     DeviceLease lease() {
-        return lease;
+        return group.first();
+    }
+
+    /** Returns the devices, for parts of an engine. */
+    DeviceGroup group() {
+        return group;
     }
 
     @Override
@@ -91,12 +124,12 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     @Override
     public JoinEngine create(JoinSpec spec) {
-        lease.retain();
-        return new GpuJoinEngine(spec, options, lease);
+        group.retain();
+        return new GpuJoinEngine(spec, options, MemoryReservations.unlimited(), group, null);
     }
 
     @Override
     public void close() {
-        lease.release();
+        group.release();
     }
 }

@@ -19,9 +19,12 @@ public final class HostKernels {
 
     private static final String SOURCE = "src/test/cuda/host_device.cpp";
 
+    /** Devices that may be open at once. */
+    static final int DEVICES = 4;
+
     /**
-     * Held by whoever has a device open while other threads may want one, because {@link
-     * #haveEnded} counts the kernels of all devices.
+     * Held by whoever has devices open while other threads may want some, because {@link
+     * #haveEnded} tells devices apart by their numbers.
      */
     public static final ReentrantLock IN_USE = new ReentrantLock();
 
@@ -67,9 +70,12 @@ public final class HostKernels {
     /**
      * Runs a kernel to its end, the serving kernel asynchronously. Returns false for an unknown
      * name.
+     *
+     * @param device number below {@link #DEVICES}
      */
-    public static native boolean launch(String kernel, int blocks, int threads, long[] arguments);
+    public static native boolean launch(
+            int device, String kernel, int blocks, int threads, long[] arguments);
 
-    /** Whether no serving kernel runs. */
-    public static native boolean haveEnded();
+    /** Whether no serving kernel runs on a device. */
+    public static native boolean haveEnded(int device);
 }

@@ -214,7 +214,8 @@ class MemoryBudgetTest {
 
     private GpuJoinEngine engine(Share share) {
         GpuOptions options = options(MemoryBudget.byMachine());
-        return new GpuJoinEngine(SPEC, options, share, new DeviceLease(driver, options), null);
+        return new GpuJoinEngine(
+                SPEC, options, share, DeviceGroup.of(new DeviceLease(driver, options)), null);
     }
 
     @Test

@@ -52,7 +52,16 @@ class PackedResultsTest {
     }
 
     private static GpuTable table(DimensionSpec side, TableKind kind, PayloadRange... ranges) {
-        GpuTable table = new GpuTable(kind, new BuildRowLayout(side), 1, 0, 0, false, List.of());
+        GpuTable table =
+                new GpuTable(
+                        kind,
+                        new BuildRowLayout(side),
+                        1,
+                        0,
+                        0,
+                        false,
+                        GpuTable.Shards.NONE,
+                        List.of());
         return ranges.length == 0 ? table : table.withUniqueKeys(List.of(ranges));
     }
 

@@ -176,6 +176,12 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
+    public boolean openPeerAccess(int ordinal) {
+        requireDevice();
+        return true;
+    }
+
+    @Override
     public long freeBytes() {
         return Long.MAX_VALUE;
     }

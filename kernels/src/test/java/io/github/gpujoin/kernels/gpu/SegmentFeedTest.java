@@ -64,7 +64,8 @@ class SegmentFeedTest {
 
     private SegmentReplay replay(GpuOptions options, int copies) {
         device.lease().retain();
-        SegmentReplay replay = new SegmentReplay(SPEC, options, List.of(1), device.lease());
+        SegmentReplay replay =
+                new SegmentReplay(SPEC, options, List.of(1), DeviceGroup.of(device.lease()));
         Collections.nCopies(copies, chunk(0, LongStream.range(0, 12_000)))
                 .forEach(rows -> replay.submitBuild(0, rows));
         replay.finishBuild();

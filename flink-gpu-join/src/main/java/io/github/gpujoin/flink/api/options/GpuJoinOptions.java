@@ -145,14 +145,16 @@ public final class GpuJoinOptions {
                                     + " job fails, unless that dimension is .replicated() or a"
                                     + " changelog.");
 
-    /** The option {@code gpu-join.gpu.device}. */
-    public static final ConfigOption<Integer> GPU_DEVICE =
-            ConfigOptions.key("gpu-join.gpu.device")
-                    .intType()
-                    .defaultValue(GpuOptions.defaults().device())
+    /** The option {@code gpu-join.gpu.devices}. */
+    public static final ConfigOption<String> GPU_DEVICES =
+            ConfigOptions.key("gpu-join.gpu.devices")
+                    .stringType()
+                    .defaultValue("all")
                     .withDescription(
-                            "Number of the device, from 0, where Flink's external resource gpu is not"
-                                    + " configured; subtasks take turns over the devices where it is.");
+                            "Devices of a TaskManager that join together: \"all\" that it sees, or"
+                                    + " their numbers from 0, separated by commas. Ignored if Flink's"
+                                    + " external resource gpu is configured: then those that it"
+                                    + " assigns.");
 
     /** The option {@code gpu-join.gpu.device-memory}. */
     public static final ConfigOption<MemorySize> GPU_DEVICE_MEMORY =

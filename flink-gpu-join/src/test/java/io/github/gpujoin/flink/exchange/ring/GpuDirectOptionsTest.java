@@ -37,7 +37,7 @@ class GpuDirectOptionsTest {
         Configuration config = new Configuration();
         config.setString(GpuJoinOptions.RDMA_GPU_DIRECT.key(), way);
         config.setString(GpuJoinOptions.TRANSPORT.key(), transport);
-        config.set(GpuJoinOptions.GPU_DEVICE, 3);
+        config.set(GpuJoinOptions.GPU_DEVICES, "3");
         return RingOptions.of(config, "join", 1);
     }
 

@@ -34,6 +34,9 @@ final class JCudaBinding implements CudaDriver {
     private static final int REGISTERED_FLAGS =
             JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE | JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP;
 
+    /** Number of devices that have registered a host address. Guarded by itself. */
+    private static final Map<Long, Integer> REGISTERED = new HashMap<>();
+
     private final CUdevice device = new CUdevice();
     private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
@@ -43,6 +46,10 @@ final class JCudaBinding implements CudaDriver {
     private final CopyQueue copies = new CopyQueue(copyStream);
     private final Map<String, CUfunction> kernels = new HashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
+
+    /** Devices whose memory kernels access, by number. */
+    private final Map<Integer, CUdevice> peers = new HashMap<>();
+
     private boolean hasContext;
     private boolean hasModule;
 
@@ -74,6 +81,15 @@ final class JCudaBinding implements CudaDriver {
             close();
             throw e;
         }
+    }
+
+    /** Called by name. */
+    public static int deviceCount() {
+        JCudaDriver.setExceptionsEnabled(false);
+        check(JCudaDriver.cuInit(0), GpuFailure.NO_DRIVER, "cuInit");
+        int[] count = new int[1];
+        check(JCudaDriver.cuDeviceGetCount(count), GpuFailure.NO_DEVICE, "cuDeviceGetCount");
+        return count[0];
     }
 
     private void loadKernel(String name) {
@@ -134,6 +150,31 @@ final class JCudaBinding implements CudaDriver {
     }
 
     @Override
+    public synchronized boolean openPeerAccess(int ordinal) {
+        if (peers.containsKey(ordinal)) {
+            return true;
+        }
+        enter();
+        CUdevice peer = new CUdevice();
+        check(JCudaDriver.cuDeviceGet(peer, ordinal), GpuFailure.NO_DEVICE, "cuDeviceGet");
+        int[] canAccess = new int[1];
+        check(JCudaDriver.cuDeviceCanAccessPeer(canAccess, device, peer), "cuDeviceCanAccessPeer");
+        if (canAccess[0] == 0) {
+            return false;
+        }
+        CUcontext peerContext = new CUcontext();
+        check(
+                JCudaDriver.cuDevicePrimaryCtxRetain(peerContext, peer),
+                "cuDevicePrimaryCtxRetain peer");
+        peers.put(ordinal, peer);
+        int result = JCudaDriver.cuCtxEnablePeerAccess(peerContext, 0);
+        if (result != CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+            check(result, "cuCtxEnablePeerAccess");
+        }
+        return true;
+    }
+
+    @Override
     public long freeBytes() {
         enter();
         long[] free = new long[1];
@@ -184,25 +225,46 @@ final class JCudaBinding implements CudaDriver {
     public long registerHost(long address, long lengthBytes) {
         enter();
         HostAddress host = new HostAddress(address);
-        check(
-                JCudaDriver.cuMemHostRegister(host, lengthBytes, REGISTERED_FLAGS),
-                "cuMemHostRegister lengthBytes=" + lengthBytes);
-        DeviceAddress device = new DeviceAddress();
-        try {
-            check(
-                    JCudaDriver.cuMemHostGetDevicePointer(device, host, 0),
-                    "cuMemHostGetDevicePointer");
-        } catch (GpuUnavailableException e) {
-            JCudaDriver.cuMemHostUnregister(host);
-            throw e;
+        // The driver pins memory once for all devices.
+        synchronized (REGISTERED) {
+            if (!REGISTERED.containsKey(address)) {
+                check(
+                        JCudaDriver.cuMemHostRegister(host, lengthBytes, REGISTERED_FLAGS),
+                        "cuMemHostRegister lengthBytes=" + lengthBytes);
+            }
+            REGISTERED.merge(address, 1, Integer::sum);
+            DeviceAddress device = new DeviceAddress();
+            try {
+                check(
+                        JCudaDriver.cuMemHostGetDevicePointer(device, host, 0),
+                        "cuMemHostGetDevicePointer");
+            } catch (GpuUnavailableException e) {
+                unregister(address);
+                throw e;
+            }
+            return device.value();
         }
-        return device.value();
     }
 
     @Override
     public void unregisterHost(long address) {
         enter();
-        check(JCudaDriver.cuMemHostUnregister(new HostAddress(address)), "cuMemHostUnregister");
+        synchronized (REGISTERED) {
+            check(unregister(address), "cuMemHostUnregister");
+        }
+    }
+
+    /** Unpins memory that no other device has registered; returns the driver's result. */
+    private static int unregister(long address) {
+        if (REGISTERED.get(address) > 1) {
+            REGISTERED.merge(address, -1, Integer::sum);
+            return CUresult.CUDA_SUCCESS;
+        }
+        int result = JCudaDriver.cuMemHostUnregister(new HostAddress(address));
+        if (result == CUresult.CUDA_SUCCESS) {
+            REGISTERED.remove(address);
+        }
+        return result;
     }
 
     @Override
@@ -316,6 +378,8 @@ final class JCudaBinding implements CudaDriver {
             if (hasModule) {
                 JCudaDriver.cuModuleUnload(module);
             }
+            peers.values().forEach(JCudaDriver::cuDevicePrimaryCtxRelease);
+            peers.clear();
             JCudaDriver.cuDevicePrimaryCtxRelease(device);
             hasContext = false;
         }

@@ -1,28 +1,28 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.hybrid;
+package io.github.gpujoin.core.engine;
 
-import io.github.gpujoin.core.engine.Aggregation;
-import io.github.gpujoin.core.engine.GroupRows;
 import java.nio.LongBuffer;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Merges the aggregation groups of several engines. Not thread-safe. */
-final class GroupMerge {
+/** Merges the aggregation groups of several engines or devices. Not thread-safe. */
+public final class GroupMerge {
 
     private final Aggregation aggregation;
     private final Map<LongBuffer, long[]> groups = new HashMap<>();
 
-    GroupMerge(Aggregation aggregation) {
+    public GroupMerge(Aggregation aggregation) {
         this.aggregation = aggregation;
     }
 
-    boolean isFull() {
+    /** Whether there are as many groups as the aggregation may have. */
+    public boolean isFull() {
         return groups.size() >= aggregation.maxGroups();
     }
 
-    void add(GroupRows rows) {
+    /** Adds the aggregates of groups to those of equal groups. */
+    public void add(GroupRows rows) {
         int columns = aggregation.groupColumns().size();
         int sums = aggregation.aggregates().size();
         for (int row = 0; row < rows.rowCount(); row++) {
@@ -38,7 +38,7 @@ final class GroupMerge {
     }
 
     /** Returns all merged groups and clears them. */
-    GroupRows drain() {
+    public GroupRows drain() {
         LongBuffer values = LongBuffer.allocate(groups.size() * aggregation.groupWidth());
         groups.forEach((key, sums) -> values.put(key.duplicate()).put(sums));
         groups.clear();

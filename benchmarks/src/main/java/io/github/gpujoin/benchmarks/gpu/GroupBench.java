@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.benchmarks.gpu;
+
+import io.github.gpujoin.benchmarks.join.Summary;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.kernels.binding.CudaDrivers;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.SegmentFeed;
+import io.github.gpujoin.kernels.gpu.SegmentReplay;
+import io.github.gpujoin.kernels.gpu.StepOutput;
+import io.github.gpujoin.kernels.gpu.TableSpread;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+
+/**
+ * One device against all devices of the host: facts from pinned rings against replicated and
+ * sharded tables, and facts of skewed partitions; and several joins at once on one device. Matches
+ * are counted, so that reading bounds the rate.
+ */
+final class GroupBench implements GpuBench {
+
+    static final String RING = "group-ring-probe";
+    static final String SKEW = "group-skew";
+    static final String BUILD = "group-build";
+    static final String CONCURRENT = "concurrent";
+
+    private static final int TUPLE_BYTES = 16;
+    private static final List<ColumnType> PAYLOADS = List.of(ColumnType.INT32, ColumnType.INT64);
+    private static final int LOG2_BUILD_ROWS = 27;
+    private static final int LOG2_SHARDED_ROWS = 29;
+    private static final int LOG2_SKEWED_ROWS = 24;
+    private static final int PARTITIONS = 64;
+    private static final int JOINS = 4;
+    private static final long ROUND_NS = 200_000_000L;
+    private static final long SEED = 7;
+
+    /** What a thread serves in a round. */
+    private record Share(SegmentFeed feed) implements Callable<SegmentFeed.Served> {
+        @Override
+        public SegmentFeed.Served call() {
+            return feed.serve(ROUND_NS);
+        }
+    }
+
+    private final List<Figure> figures = new ArrayList<>();
+
+    @Override
+    public List<Figure> run(GpuRun run) throws Exception {
+        int devices = CudaDrivers.deviceCount();
+        for (int count : devices == 1 ? new int[] {1} : new int[] {1, devices}) {
+            measure(run, count, TableSpread.REPLICATED, LOG2_BUILD_ROWS);
+            if (count > 1) {
+                measure(run, count, TableSpread.SHARDED, LOG2_BUILD_ROWS);
+                measure(run, count, TableSpread.SHARDED, LOG2_SHARDED_ROWS);
+            }
+            measureSkew(run, count);
+        }
+        for (int joins : new int[] {1, JOINS}) {
+            measureConcurrent(run, joins);
+        }
+        return figures;
+    }
+
+    private static GpuOptions options(GpuRun run, int devices, TableSpread spread) {
+        return run.options()
+                .withDevices(IntStream.range(0, devices).boxed().toList())
+                .withSpread(spread);
+    }
+
+    private void measure(GpuRun run, int devices, TableSpread spread, int log2Rows)
+            throws Exception {
+        RingWorkload workload = new RingWorkload(TUPLE_BYTES, PAYLOADS, run.rows(log2Rows), 1);
+        Map<String, Object> parameters =
+                Figure.parameters(
+                        "devices", devices,
+                        "spread", spread.name().toLowerCase(Locale.ROOT),
+                        "build_rows", workload.buildRows());
+        run.progress().accept("building " + workload + " " + parameters);
+        GpuOptions options = options(run, devices, spread);
+        try (SegmentReplay replay =
+                new SegmentReplay(workload.spec(), options, workload.allFactColumns())) {
+            long startNs = System.nanoTime();
+            workload.build(chunk -> replay.submitBuild(0, chunk));
+            long builtNs = System.nanoTime();
+            replay.finishBuild();
+            long endNs = System.nanoTime();
+            Map<String, Object> ofBuild = new LinkedHashMap<>(parameters);
+            ofBuild.put("insert_s", (endNs - builtNs) / 1e9);
+            ofBuild.put("table_bytes", replay.tableBytes());
+            figures.add(Figure.of(BUILD, ofBuild, "s", List.of((endNs - startNs) / 1e9)));
+            RingMeter meter = new RingMeter(run, replay);
+            RingWorkload.Facts facts =
+                    workload.facts(
+                            meter.chunks(RingBench.CHUNK_ROWS, 1), RingBench.CHUNK_ROWS, SEED);
+            RingMeter.Work work =
+                    new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
+            serve(run, RING, parameters, feeds(replay, meter, devices, work), devices, work);
+        }
+    }
+
+    private void measureSkew(GpuRun run, int devices) throws Exception {
+        RingWorkload workload =
+                new RingWorkload(
+                        TUPLE_BYTES, List.of(ColumnType.INT64), run.rows(LOG2_SKEWED_ROWS), 1);
+        GpuOptions options = options(run, devices, TableSpread.SHARDED);
+        try (SegmentReplay replay =
+                new SegmentReplay(workload.spec(), options, workload.allFactColumns())) {
+            workload.build(chunk -> replay.submitBuild(0, chunk));
+            replay.finishBuild();
+            RingMeter meter = new RingMeter(run, replay);
+            for (double zipf : new double[] {0, 1.5}) {
+                RingWorkload.Facts facts =
+                        workload.partitionedFacts(
+                                meter.chunks(RingBench.CHUNK_ROWS, 1),
+                                RingBench.CHUNK_ROWS,
+                                PARTITIONS,
+                                zipf,
+                                SEED);
+                RingMeter.Work work =
+                        new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
+                Map<String, Object> parameters =
+                        Figure.parameters("devices", devices, "spread", "sharded", "zipf", zipf);
+                serve(run, SKEW, parameters, feeds(replay, meter, devices, work), devices, work);
+            }
+        }
+    }
+
+    private static List<SegmentFeed> feeds(
+            SegmentReplay replay, RingMeter meter, int devices, RingMeter.Work work) {
+        return IntStream.range(0, devices)
+                .mapToObj(
+                        member ->
+                                replay.feed(
+                                        member,
+                                        work.facts(),
+                                        meter.inFlight(work.chunkRows()),
+                                        StepOutput.COUNT))
+                .toList();
+    }
+
+    /** Joins with tables and plans of their own on the first device. */
+    private void measureConcurrent(GpuRun run, int joins) throws Exception {
+        RingWorkload workload =
+                new RingWorkload(TUPLE_BYTES, PAYLOADS, run.rows(LOG2_SKEWED_ROWS), 1);
+        List<SegmentReplay> replays = new ArrayList<>();
+        try {
+            List<SegmentFeed> feeds = new ArrayList<>();
+            RingMeter.Work work = null;
+            for (int join = 0; join < joins; join++) {
+                SegmentReplay replay =
+                        new SegmentReplay(
+                                workload.spec(), run.options(), workload.allFactColumns());
+                replays.add(replay);
+                workload.build(chunk -> replay.submitBuild(0, chunk));
+                replay.finishBuild();
+                RingMeter meter = new RingMeter(run, replay);
+                if (work == null) {
+                    RingWorkload.Facts facts =
+                            workload.facts(
+                                    meter.chunks(RingBench.CHUNK_ROWS, 1),
+                                    RingBench.CHUNK_ROWS,
+                                    SEED);
+                    work = new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
+                }
+                feeds.add(meter.feed(work, StepOutput.COUNT));
+            }
+            serve(run, CONCURRENT, Figure.parameters("joins", joins), feeds, 1, work);
+        } finally {
+            replays.forEach(SegmentReplay::close);
+        }
+    }
+
+    /**
+     * Serves all feeds at the same time, a thread each, and closes them. Before each round of all,
+     * the first one is served alone, since the rate of a bus varies from second to second.
+     */
+    private void serve(
+            GpuRun run,
+            String name,
+            Map<String, Object> parameters,
+            List<SegmentFeed> feeds,
+            int devices,
+            RingMeter.Work work)
+            throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(feeds.size());
+        try {
+            List<Double> alone = new ArrayList<>();
+            List<Double> together = new ArrayList<>();
+            double leastShare = Double.POSITIVE_INFINITY;
+            for (int round = 0; round <= ROUNDS; round++) {
+                double first = sum(rates(threads, feeds.subList(0, 1)));
+                List<Double> rates = rates(threads, feeds);
+                if (round > 0) {
+                    alone.add(first);
+                    together.add(sum(rates));
+                    leastShare =
+                            Math.min(
+                                    leastShare, Collections.min(rates) * feeds.size() / sum(rates));
+                }
+            }
+            Map<String, Object> all = new LinkedHashMap<>(parameters);
+            if (feeds.size() > 1) {
+                double one = Summary.of(alone).median();
+                all.put("alone", one);
+                all.put("times_alone", Summary.of(together).median() / one);
+                all.put("least_share", leastShare);
+            }
+            Figure figure = Figure.of(name, all, "Grows/s", together);
+            boolean right = true;
+            for (SegmentFeed feed : feeds) {
+                right &= RingMeter.checked(figure, feed, work, StepOutput.COUNT).correct();
+            }
+            Figure bounded =
+                    figure.boundedBy(
+                                    Ceilings.READ,
+                                    devices * run.ceilings().readGbPerS() / TUPLE_BYTES)
+                            .checked(right, work.expected().count(), null);
+            run.progress().accept(bounded.line());
+            figures.add(bounded);
+        } finally {
+            threads.shutdownNow();
+            feeds.forEach(SegmentFeed::close);
+        }
+    }
+
+    private static List<Double> rates(ExecutorService threads, List<SegmentFeed> feeds)
+            throws Exception {
+        List<Double> rates = new ArrayList<>();
+        for (Future<SegmentFeed.Served> served :
+                threads.invokeAll(feeds.stream().map(Share::new).toList())) {
+            rates.add((double) served.get().rows() / served.get().elapsedNs());
+        }
+        return rates;
+    }
+
+    private static double sum(List<Double> rates) {
+        return rates.stream().mapToDouble(Double::doubleValue).sum();
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.kernels.binding.CudaDrivers;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The devices that join together for an engine. Each holder of the group holds a lease of every
+ * member. Immutable and thread-safe.
+ *
+ * @param members ascending by the number of the device
+ * @param hasPeerAccess whether the kernels of each member can access the memory of all others
+ */
+record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
+
+    /**
+     * Returns the group of the devices of the options, and opens those that are not open. Each
+     * caller releases it once.
+     *
+     * @throws GpuUnavailableException if a device cannot be used; then none is held
+     */
+    static DeviceGroup acquire(GpuOptions options) {
+        List<Integer> devices =
+                options.devices().equals(GpuOptions.ALL_DEVICES)
+                        ? IntStream.range(0, CudaDrivers.deviceCount()).boxed().toList()
+                        : options.devices();
+        List<DeviceLease> leases = new ArrayList<>();
+        try {
+            for (int device : devices) {
+                leases.add(DeviceLease.acquire(device, options));
+            }
+            return of(leases, options);
+        } catch (Throwable e) {
+            leases.forEach(DeviceLease::release);
+            throw e;
+        }
+    }
+
+    /** Returns the group of a single device. */
+    static DeviceGroup of(DeviceLease lease) {
+        return new DeviceGroup(List.of(lease), true);
+    }
+
+    /**
+     * Returns a group, and opens the access between its members.
+     *
+     * @param leases ascending by the number of the device
+     */
+    static DeviceGroup of(List<DeviceLease> leases, GpuOptions options) {
+        boolean hasPeerAccess = true;
+        for (int i = 0; i < leases.size(); i++) {
+            for (int j = i + 1; j < leases.size(); j++) {
+                hasPeerAccess &=
+                        leases.get(i).openPeerAccess(leases.get(j), options.stallTimeoutNs());
+            }
+        }
+        return new DeviceGroup(List.copyOf(leases), hasPeerAccess);
+    }
+
+    int size() {
+        return members.size();
+    }
+
+    /** Returns the member whose account and registrations stand for the group. */
+    DeviceLease first() {
+        return members.get(0);
+    }
+
+    /** Returns an owner of memory on each member, within the same limits. */
+    List<Buffers> buffers(MemoryLimits limits) {
+        return members.stream().map(lease -> lease.memory().buffers(limits)).toList();
+    }
+
+    /**
+     * Stops the kernels of all members in ascending order, runs an action and starts them again,
+     * see {@link DeviceLease#whileStopped(long, Runnable)}.
+     */
+    void whileStopped(long timeoutNs, Runnable action) {
+        if (size() == 1) {
+            first().whileStopped(timeoutNs, action);
+        } else {
+            DeviceLease.whileStopped(members, timeoutNs, action);
+        }
+    }
+
+    /** Does the same with the members that are not lost, as far as there are some. */
+    void whileHealthyStopped(long timeoutNs, Runnable action) {
+        DeviceLease.whileStopped(
+                members.stream().filter(lease -> !lease.isLost()).toList(), timeoutNs, action);
+    }
+
+    /** Returns the device memory in bytes that is left on the fullest member. */
+    long availableDeviceBytes(MemoryBudget budget) {
+        return members.stream()
+                .mapToLong(lease -> lease.memory().availableDeviceBytes(budget))
+                .min()
+                .orElseThrow();
+    }
+
+    /** Adds a holder, which must call {@link #release}. */
+    void retain() {
+        members.forEach(DeviceLease::retain);
+    }
+
+    /** Removes a holder; a member without holders is closed. */
+    void release() {
+        IntStream.iterate(size() - 1, i -> i >= 0, i -> i - 1)
+                .forEach(i -> members.get(i).release());
+    }
+}

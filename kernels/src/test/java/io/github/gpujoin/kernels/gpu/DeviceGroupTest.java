@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Two devices on the CPU. */
+@ExtendWith(RegionLeakExtension.class)
+class DeviceGroupTest {
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("value", ColumnType.INT64));
+    private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
+    private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
+    private static final int ROWS = 5_000;
+    private static final int CHUNK_ROWS = 500;
+
+    private HostDevice devices;
+
+    @BeforeEach
+    void open() throws Exception {
+        devices = HostDevice.open(options(TableSpread.BY_SIZE));
+    }
+
+    @AfterEach
+    void close() {
+        devices.close();
+        devices.endProcess();
+    }
+
+    private static GpuOptions options(TableSpread spread) {
+        return GpuOptions.defaults()
+                .withSlots(4, 100)
+                .withDevices(List.of(0, 1))
+                .withSpread(spread);
+    }
+
+    private static Chunk chunk(int dimension, long from, long to) {
+        return TestChunks.of(
+                SCHEMA,
+                dimension,
+                LongStream.range(from, to).mapToObj(key -> new Object[] {key, 3 * key}).toList());
+    }
+
+    private GpuJoinEngine engine(TableSpread spread) {
+        devices.group().retain();
+        GpuJoinEngine engine =
+                new GpuJoinEngine(
+                        SPEC,
+                        options(spread),
+                        MemoryReservations.unlimited(),
+                        devices.group(),
+                        null);
+        for (int from = 0; from < ROWS; from += CHUNK_ROWS) {
+            engine.submitBuild(0, chunk(0, from, from + CHUNK_ROWS));
+        }
+        engine.finishBuild();
+        return engine;
+    }
+
+    private static List<Long> values(ResultBatch batch) {
+        List<Long> values = new ArrayList<>();
+        for (int row = 0; row < batch.rowCount(); row++) {
+            values.add(batch.getLong(0, 0, row));
+        }
+        return values;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldReturnResultsInTheOrderOfFactsThatTwoDevicesJoin(TableSpread spread) {
+        List<Long> values = new ArrayList<>();
+        long[] steps = new long[2];
+        try (GpuJoinEngine engine = engine(spread)) {
+            for (int from = 0; from < ROWS; from += CHUNK_ROWS) {
+                Chunk facts = chunk(ChunkDescriptor.FACTS, from, from + CHUNK_ROWS);
+                while (!engine.submitProbe(facts, 0)) {
+                    poll(engine, values);
+                }
+            }
+            while (engine.inFlightCount() > 0) {
+                poll(engine, values);
+            }
+            for (int member = 0; member < 2; member++) {
+                steps[member] =
+                        devices.group().members().get(member).ring().laneLoads().stream()
+                                .mapToLong(LaneLoad::steps)
+                                .sum();
+            }
+        }
+
+        assertThat(values).isEqualTo(LongStream.range(0, ROWS).mapToObj(key -> 3 * key).toList());
+        assertThat(steps[0]).as("steps of the first device").isPositive();
+        assertThat(steps[1]).as("steps of the second device").isPositive();
+    }
+
+    private static void poll(GpuJoinEngine engine, List<Long> values) {
+        ResultBatch batch = engine.poll();
+        if (batch != null) {
+            values.addAll(values(batch));
+        }
+    }
+
+    /** A whole table takes 2 * 32 bytes a row on each device, a shard half of that. */
+    @Test
+    void shouldShardATableWithoutMemoryForAWholeOne() {
+        long replicatedBytes;
+        try (GpuJoinEngine engine = engine(TableSpread.REPLICATED)) {
+            replicatedBytes = engine.stats().tableBytes();
+        }
+        try (GpuJoinEngine engine = engine(TableSpread.SHARDED)) {
+            assertThat(engine.stats().tableBytes()).isLessThan(replicatedBytes * 6 / 10);
+        }
+    }
+
+    /** The other device keeps working, and all of its memory is freed. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldFailTheEngineButNotTheOtherDeviceIfOneIsLost(int lost) {
+        DeviceLease healthy = devices.group().members().get(1 - lost);
+        long usedBytes = healthy.memory().use().deviceBytes();
+        GpuJoinEngine engine = engine(TableSpread.SHARDED);
+        Chunk facts = chunk(ChunkDescriptor.FACTS, 0, CHUNK_ROWS);
+        engine.submitProbe(facts, 0);
+        devices.loseDevice(lost);
+
+        assertThatExceptionOfType(GpuUnavailableException.class)
+                .isThrownBy(engine::fork)
+                .withMessageContaining("told to be lost");
+        assertThat(engine.snapshot()).hasSize(1);
+        engine.close();
+
+        assertThat(engine.state()).isEqualTo(EngineState.CLOSED);
+        assertThat(devices.group().members().get(lost).isLost()).isTrue();
+        assertThat(healthy.isLost()).isFalse();
+        assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
+    }
+}
