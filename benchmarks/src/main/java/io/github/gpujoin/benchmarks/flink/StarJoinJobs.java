@@ -67,6 +67,19 @@ public final class StarJoinJobs {
                 StarJoinJobs::columnar);
     }
 
+    /**
+     * Defines a job from columns to columns on GPUs.
+     *
+     * @param devices value of {@link GpuJoinOptions#GPU_DEVICES}
+     */
+    public static FlinkContender columnarOnDevices(
+            String name, Tuples tuples, int threads, String devices) {
+        Configuration settings = columnarSettings(GpuJoinOptions.Engine.GPU, false);
+        settings.set(GpuJoinOptions.GPU_DEVICES, devices);
+        return new FlinkContender(
+                name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
+    }
+
     private static Configuration columnarSettings(GpuJoinOptions.Engine engine, boolean encodes) {
         Configuration settings = new Configuration();
         settings.set(GpuJoinOptions.ENGINE, engine);

@@ -62,6 +62,14 @@ public record Figure(
         return new Figure(name, texts, unit, rounds, null, null, true, null, null);
     }
 
+    /** The same figure under another name, with a further parameter in front. */
+    Figure renamed(String newName, String parameter, Object value) {
+        Map<String, String> more = new LinkedHashMap<>();
+        more.put(parameter, String.valueOf(value));
+        more.putAll(parameters);
+        return new Figure(newName, more, unit, rounds, bound, boundedBy, correct, count, checksum);
+    }
+
     Figure boundedBy(String ceiling, double atMost) {
         return new Figure(
                 name, parameters, unit, rounds, atMost, ceiling, correct, count, checksum);

@@ -35,6 +35,9 @@ final class FlinkBench implements GpuBench {
     /** Of all facts, so that a run takes a second or more, and its start and end weigh little. */
     private static final int REPETITIONS = 8;
 
+    /** Each subtask opens an engine on every device before it joins. */
+    private static final int GROUP_REPETITIONS = 48;
+
     /**
      * Each sink counts all results and adds up those of every ninth chunk. Nine has no divisor in
      * common with the chunks of a repetition, so that each repetition has others checked.
@@ -53,7 +56,7 @@ final class FlinkBench implements GpuBench {
     public List<Figure> run(GpuRun run) throws Exception {
         int threads = Runtime.getRuntime().availableProcessors();
         List<Figure> figures = new ArrayList<>();
-        Tuples sparse = tuples(run, KeyDomain.SPARSE, LONG_PAYLOAD_BITS);
+        Tuples sparse = tuples(run, KeyDomain.SPARSE, LONG_PAYLOAD_BITS, REPETITIONS);
         figures.addAll(
                 measure(
                         run,
@@ -76,12 +79,36 @@ final class FlinkBench implements GpuBench {
         return figures;
     }
 
+    /** Facts in slots, joined by one device and by all. */
+    static List<Figure> groups(GpuRun run, String name, int devices) throws Exception {
+        int threads = Runtime.getRuntime().availableProcessors();
+        List<Figure> figures = new ArrayList<>();
+        try (Tuples inSlots =
+                tuples(run, KeyDomain.SPARSE, LONG_PAYLOAD_BITS, GROUP_REPETITIONS)
+                        .inSlots(PRIMES)) {
+            List<Figure> both =
+                    measure(
+                            run,
+                            Map.of("facts", "slots"),
+                            List.of(
+                                    StarJoinJobs.columnarOnDevices(
+                                                    name + "-1", inSlots, threads, "0")
+                                            .checkingEvery(CHECK_INTERVAL),
+                                    StarJoinJobs.columnarOnDevices(
+                                                    name + "-" + devices, inSlots, threads, "all")
+                                            .checkingEvery(CHECK_INTERVAL)));
+            figures.add(both.get(0).renamed(name, "devices", 1));
+            figures.add(both.get(1).renamed(name, "devices", devices));
+        }
+        return figures;
+    }
+
     /** Columns that encode: plain, encoded by the source, and encoded by the job. */
     private static List<Figure> encodable(GpuRun run, int threads) throws Exception {
         Map<String, Object> parameters =
                 Figure.parameters("key_bits", 27, "payload_bits", PAYLOAD_BITS);
         List<Figure> figures = new ArrayList<>();
-        Tuples narrow = tuples(run, KeyDomain.BITS_27, PAYLOAD_BITS);
+        Tuples narrow = tuples(run, KeyDomain.BITS_27, PAYLOAD_BITS, REPETITIONS);
         parameters.put("facts", "heap");
         figures.addAll(
                 measure(
@@ -122,14 +149,14 @@ final class FlinkBench implements GpuBench {
         return StarJoinJobs.columnar(name, tuples, threads, engine).checkingEvery(CHECK_INTERVAL);
     }
 
-    private static Tuples tuples(GpuRun run, KeyDomain keys, int payloadBits) {
+    private static Tuples tuples(GpuRun run, KeyDomain keys, int payloadBits, int repetitions) {
         return Tuples.generate(
                         run.rows(LOG2_BUILD_ROWS),
                         run.rows(LOG2_PROBE_ROWS),
                         keys,
                         payloadBits,
                         SEED)
-                .repeated(REPETITIONS);
+                .repeated(repetitions);
     }
 
     private static List<Figure> measure(

@@ -33,6 +33,7 @@ final class GroupBench implements GpuBench {
     static final String SKEW = "group-skew";
     static final String BUILD = "group-build";
     static final String CONCURRENT = "concurrent";
+    static final String FLINK = "group-flink-star-join";
 
     private static final int TUPLE_BYTES = 16;
     private static final List<ColumnType> PAYLOADS = List.of(ColumnType.INT32, ColumnType.INT64);
@@ -67,6 +68,9 @@ final class GroupBench implements GpuBench {
         }
         for (int joins : new int[] {1, JOINS}) {
             measureConcurrent(run, joins);
+        }
+        if (devices > 1) {
+            figures.addAll(FlinkBench.groups(run, FLINK, devices));
         }
         return figures;
     }
