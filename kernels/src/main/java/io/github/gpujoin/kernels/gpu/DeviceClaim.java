@@ -32,7 +32,7 @@ final class DeviceClaim {
      * @throws GpuUnavailableException if another class loader holds the claim, or the device has
      *     failed
      */
-    static DeviceClaim acquire(int device) {
+    static DeviceClaim acquire(DevicePart device) {
         String key = PREFIX + device;
         Object holder = properties().putIfAbsent(key, TAKEN);
         if (LOST.equals(holder)) {
@@ -48,7 +48,7 @@ final class DeviceClaim {
         return new DeviceClaim(key);
     }
 
-    static GpuUnavailableException lost(int device) {
+    static GpuUnavailableException lost(DevicePart device) {
         return new GpuUnavailableException(
                 GpuFailure.DEVICE_LOST,
                 "Device has failed: device=" + device + ". Restart the process to use it again.");

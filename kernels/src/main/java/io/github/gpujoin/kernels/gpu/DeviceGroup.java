@@ -31,7 +31,9 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
         List<DeviceLease> leases = new ArrayList<>();
         try {
             for (int device : devices) {
-                leases.add(DeviceLease.acquire(device, options));
+                for (int part = 0; part < options.virtualDevices(); part++) {
+                    leases.add(DeviceLease.acquire(new DevicePart(device, part), options));
+                }
             }
             return of(leases, options);
         } catch (Throwable e) {

@@ -41,9 +41,9 @@ final class DeviceLease {
     /** Time to poll without parking: a park takes ten times as long as requested. */
     private static final long SPIN_NS = 100_000;
 
-    private static final Map<Integer, DeviceLease> SHARED = new HashMap<>();
+    private static final Map<DevicePart, DeviceLease> SHARED = new HashMap<>();
 
-    private final int device;
+    private final DevicePart device;
     private final CudaDriver driver;
     private final DeviceMemory memory;
     private final Buffers buffers;
@@ -93,15 +93,15 @@ final class DeviceLease {
      *     the memory of the lease itself
      */
     static DeviceLease acquire(GpuOptions options) {
-        return acquire(options.device(), options);
+        return acquire(new DevicePart(options.device(), 0), options);
     }
 
     /** Does the same for another device than the first of the options. */
-    static DeviceLease acquire(int device, GpuOptions options) {
+    static DeviceLease acquire(DevicePart device, GpuOptions options) {
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
             if (lease == null) {
-                lease = open(options.withDevice(device));
+                lease = open(device, options);
                 SHARED.put(device, lease);
             } else if (lease.isLost()) {
                 throw DeviceClaim.lost(device);
@@ -113,10 +113,10 @@ final class DeviceLease {
         }
     }
 
-    private static DeviceLease open(GpuOptions options) {
-        DeviceClaim claim = DeviceClaim.acquire(options.device());
+    private static DeviceLease open(DevicePart device, GpuOptions options) {
+        DeviceClaim claim = DeviceClaim.acquire(device);
         try {
-            DeviceLease lease = new DeviceLease(CudaDrivers.open(options.device()), options);
+            DeviceLease lease = new DeviceLease(CudaDrivers.open(device.device()), device, options);
             lease.claim = claim;
             return lease;
         } catch (Throwable e) {
@@ -130,7 +130,11 @@ final class DeviceLease {
      *     the constructor fails
      */
     DeviceLease(CudaDriver driver, GpuOptions options) {
-        this.device = options.device();
+        this(driver, new DevicePart(options.device(), 0), options);
+    }
+
+    private DeviceLease(CudaDriver driver, DevicePart device, GpuOptions options) {
+        this.device = device;
         this.mode = options.gridMode();
         this.driver = driver;
         try {
@@ -141,7 +145,8 @@ final class DeviceLease {
         }
         this.buffers = memory.buffers(options.memory());
         try {
-            this.blocks = driver.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR;
+            this.blocks =
+                    driver.multiprocessors() / options.virtualDevices() * BLOCKS_PER_MULTIPROCESSOR;
             long controlBytes = GridAllotment.controlBytes(blocks);
             this.control = buffers.pinned(controlBytes);
             this.ringAddress = buffers.pinned(StepRing.LENGTH_BYTES);
@@ -177,8 +182,7 @@ final class DeviceLease {
         }
     }
 
-    /** Returns the number of the device. */
-    int device() {
+    DevicePart device() {
         return device;
     }
 
@@ -198,15 +202,15 @@ final class DeviceLease {
                 Stream.of(this, peer)
                         .flatMap(lease -> lease.stoppedTogether.stream())
                         .distinct()
-                        .sorted(Comparator.comparingInt(DeviceLease::device))
+                        .sorted(Comparator.comparing(DeviceLease::device))
                         .toList();
         whileStopped(
                 both,
                 timeoutNs,
                 () ->
                         isOpen[0] =
-                                driver.openPeerAccess(peer.device)
-                                        && peer.driver.openPeerAccess(device));
+                                driver.openPeerAccess(peer.device.device())
+                                        && peer.driver.openPeerAccess(device.device()));
         if (isOpen[0]) {
             both.forEach(lease -> lease.stoppedTogether = both);
         }

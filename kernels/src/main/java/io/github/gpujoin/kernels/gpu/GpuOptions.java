@@ -24,6 +24,8 @@ import java.util.function.Consumer;
  * @param packResults whether results are packed for the bus if no fact can have more than one;
  *     results of other joins are always plain
  * @param spread of tables over several devices
+ * @param virtualDevices members of the group on each device, each with its part of the
+ *     multiprocessors; more than 1 tests groups on one device
  */
 public record GpuOptions(
         List<Integer> devices,
@@ -35,7 +37,8 @@ public record GpuOptions(
         GridMode gridMode,
         boolean encodeSegments,
         boolean packResults,
-        TableSpread spread)
+        TableSpread spread,
+        int virtualDevices)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -56,6 +59,10 @@ public record GpuOptions(
                     "A device is named twice: devices=" + devices + ". Name each device once.");
         }
         devices = distinct;
+        if (virtualDevices < 1) {
+            throw new IllegalArgumentException(
+                    "Virtual devices must be positive: virtualDevices=" + virtualDevices);
+        }
         if (slots < 1 || slots > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
                     "Slot count out of range 1 to " + StepRing.ENTRIES + ": slots=" + slots);
@@ -88,7 +95,8 @@ public record GpuOptions(
                 GridMode.ADAPTIVE,
                 false,
                 true,
-                TableSpread.BY_SIZE);
+                TableSpread.BY_SIZE,
+                1);
     }
 
     /** Returns the first device. */
@@ -141,6 +149,11 @@ public record GpuOptions(
         return with(changed -> changed.spread = spread);
     }
 
+    /** Returns options for tests of groups with fewer devices than members. */
+    public GpuOptions withVirtualDevices(int virtualDevices) {
+        return with(changed -> changed.virtualDevices = virtualDevices);
+    }
+
     private GpuOptions with(Consumer<Builder> change) {
         Builder changed = new Builder(this);
         change.accept(changed);
@@ -160,6 +173,7 @@ public record GpuOptions(
         private boolean encodeSegments;
         private boolean packResults;
         private TableSpread spread;
+        private int virtualDevices;
 
         Builder(GpuOptions from) {
             devices = from.devices;
@@ -172,6 +186,7 @@ public record GpuOptions(
             encodeSegments = from.encodeSegments;
             packResults = from.packResults;
             spread = from.spread;
+            virtualDevices = from.virtualDevices;
         }
 
         GpuOptions build() {
@@ -185,7 +200,8 @@ public record GpuOptions(
                     gridMode,
                     encodeSegments,
                     packResults,
-                    spread);
+                    spread,
+                    virtualDevices);
         }
     }
 }

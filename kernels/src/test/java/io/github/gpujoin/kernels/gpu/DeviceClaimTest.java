@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 class DeviceClaimTest {
 
-    private static final int DEVICE = 4711;
+    private static final DevicePart DEVICE = new DevicePart(4711, 0);
 
     private static void assertRefused(GpuFailure expected) {
         assertThatExceptionOfType(GpuUnavailableException.class)

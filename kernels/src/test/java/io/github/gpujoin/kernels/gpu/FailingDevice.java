@@ -78,7 +78,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
             lease = new DeviceLease(counted(), options);
         }
         if (lease.isLost()) {
-            throw DeviceClaim.lost(options.device());
+            throw DeviceClaim.lost(lease.device());
         }
         lease.retain();
         return new GpuJoinEngine(spec, options, lease);

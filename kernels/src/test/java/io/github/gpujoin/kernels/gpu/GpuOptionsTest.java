@@ -24,7 +24,8 @@ class GpuOptionsTest {
                         .withGridMode(GridMode.STATIC)
                         .withEncodeSegments(true)
                         .withPackResults(false)
-                        .withSpread(TableSpread.SHARDED);
+                        .withSpread(TableSpread.SHARDED)
+                        .withVirtualDevices(2);
         assertThat(changed)
                 .isEqualTo(
                         new GpuOptions(
@@ -37,7 +38,8 @@ class GpuOptionsTest {
                                 GridMode.STATIC,
                                 true,
                                 false,
-                                TableSpread.SHARDED));
+                                TableSpread.SHARDED,
+                                2));
     }
 
     @Test

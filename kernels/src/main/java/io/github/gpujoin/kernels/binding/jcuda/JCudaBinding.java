@@ -37,6 +37,7 @@ final class JCudaBinding implements CudaDriver {
     /** Number of devices that have registered a host address. Guarded by itself. */
     private static final Map<Long, Integer> REGISTERED = new HashMap<>();
 
+    private final int ordinal;
     private final CUdevice device = new CUdevice();
     private final CUcontext context = new CUcontext();
     private final CUmodule module = new CUmodule();
@@ -58,6 +59,7 @@ final class JCudaBinding implements CudaDriver {
      * loading would make a later kernel wait for the running one.
      */
     JCudaBinding(int ordinal, byte[] image, List<String> kernelNames) {
+        this.ordinal = ordinal;
         JCudaDriver.setExceptionsEnabled(false);
         check(JCudaDriver.cuInit(0), GpuFailure.NO_DRIVER, "cuInit");
         check(JCudaDriver.cuDeviceGet(device, ordinal), GpuFailure.NO_DEVICE, "cuDeviceGet");
@@ -151,7 +153,7 @@ final class JCudaBinding implements CudaDriver {
 
     @Override
     public synchronized boolean openPeerAccess(int ordinal) {
-        if (peers.containsKey(ordinal)) {
+        if (ordinal == this.ordinal || peers.containsKey(ordinal)) {
             return true;
         }
         enter();

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+/** Two halves of a GPU join together, each with a shard of every table. */
+@NeedsGpu
+class ShardedVirtualDevicesConformanceTest extends GpuConformance {
+
+    ShardedVirtualDevicesConformanceTest() {
+        super(
+                GpuOptions.defaults()
+                        .withSlots(8, 1000)
+                        .withVirtualDevices(2)
+                        .withSpread(TableSpread.SHARDED));
+    }
+}
