@@ -53,6 +53,17 @@ class GpuFailureOperatorTest {
                 .isBetween(20, MOST_CALLS);
     }
 
+    /** The group fails with its second member, and the CPU continues. */
+    @ParameterizedTest
+    @EnumSource(
+            value = GpuFailure.class,
+            names = {"DEVICE_LOST", "OUT_OF_DEVICE_MEMORY", "KERNEL_STALLED"})
+    void shouldGoOnFromAnyCallOfTheSecondOfTwoFakeDrivers(GpuFailure failure) throws Exception {
+        GpuOptions options = OPTIONS.withDevices(List.of(0, 1));
+        assertThat(runUntilNoneFails(n -> FailingDevice.fake(options, n, failure)))
+                .isBetween(20, MOST_CALLS);
+    }
+
     @NeedsGpu
     @ParameterizedTest(name = "with {0}, on a device")
     @EnumSource(names = {"DEVICE_LOST", "KERNEL_STALLED"})
