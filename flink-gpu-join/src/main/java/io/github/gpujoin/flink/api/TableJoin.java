@@ -45,9 +45,11 @@ import org.jspecify.annotations.Nullable;
  * tables.createTemporaryView("enriched", enriched);
  * }</pre>
  *
- * <p>Rows travel as Flink's internal rows, without conversion. Both tables must be insert-only, and
- * the build table must be bounded, unless it is a {@linkplain Tables#buildChangelog changelog}. The
- * join loads the build table first.
+ * <p>Rows travel as Flink's internal rows, without conversion. To leave the Table API with the
+ * result, name the classes of its columns, as in {@code tables.toDataStream(enriched,
+ * DataTypes.ROW(...))}; otherwise fields of the stream's rows are of internal classes. Both tables
+ * must be insert-only, and the build table must be bounded, unless it is a {@linkplain
+ * Tables#buildChangelog changelog}. The join loads the build table first.
  *
  * <p>The result has the probe table's columns, followed by the build table's unless the join is
  * semi or anti. A build column whose name exists is numbered, as in Flink SQL: {@code id0}.

@@ -155,6 +155,8 @@ public final class JoinConfig {
                                 budget(config, GpuJoinOptions.GPU_DEVICE_MEMORY),
                                 budget(config, GpuJoinOptions.GPU_PINNED_MEMORY)))
                 .withRingMemory(config.get(GpuJoinOptions.GPU_RING_MEMORY))
+                .withGridMode(config.get(GpuJoinOptions.GPU_GRID))
+                .withSpread(config.get(GpuJoinOptions.GPU_SPREAD))
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());

@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.GridMode;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import io.github.gpujoin.kernels.gpu.RingMemory;
+import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,10 +49,14 @@ class JoinConfigTest {
                                 "gpu-join.gpu.device-memory", "40g",
                                 "gpu-join.gpu.pinned-memory", "512m",
                                 "gpu-join.gpu.ring-memory", "device",
+                                "gpu-join.gpu.grid", "histogram",
+                                "gpu-join.gpu.spread", "sharded",
                                 "gpu-join.gpu.stall-timeout", "2 s"));
         assertThat(options.devices()).containsExactly(1, 3);
         assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
         assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
+        assertThat(options.gridMode()).isEqualTo(GridMode.HISTOGRAM);
+        assertThat(options.spread()).isEqualTo(TableSpread.SHARDED);
         assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
     }
 

@@ -3,7 +3,9 @@
 package io.github.gpujoin.flink.api.options;
 
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.GridMode;
 import io.github.gpujoin.kernels.gpu.RingMemory;
+import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -186,6 +188,27 @@ public final class GpuJoinOptions {
                             "Where the GPU reads facts from: host, over the bus from pinned memory as"
                                     + " they are written, or device, where the driver copies them to"
                                     + " in batches, and which takes device memory.");
+
+    /** The option {@code gpu-join.gpu.grid}. */
+    public static final ConfigOption<GridMode> GPU_GRID =
+            ConfigOptions.key("gpu-join.gpu.grid")
+                    .enumType(GridMode.class)
+                    .defaultValue(GpuOptions.defaults().gridMode())
+                    .withDescription(
+                            "How thread blocks are assigned to partitions of the facts, the same for"
+                                    + " all joins of a TaskManager: adaptive, any block any partition;"
+                                    + " histogram, in proportion to recent bytes; or static, equal"
+                                    + " numbers. The last two are for comparison.");
+
+    /** The option {@code gpu-join.gpu.spread}. */
+    public static final ConfigOption<TableSpread> GPU_SPREAD =
+            ConfigOptions.key("gpu-join.gpu.spread")
+                    .enumType(TableSpread.class)
+                    .defaultValue(GpuOptions.defaults().spread())
+                    .withDescription(
+                            "How tables are spread over several devices: replicated, whole on each;"
+                                    + " sharded, a part on each, if the devices can access each other's"
+                                    + " memory; or by_size, replicated if they fit each device.");
 
     /** The option {@code gpu-join.gpu.encode-facts}. */
     public static final ConfigOption<Boolean> GPU_ENCODE_FACTS =
