@@ -65,9 +65,8 @@ GPUJOIN_HD inline void widenRange(PayloadRange& range, int64_t value) {
 
 // Returns whether a key belongs to the table that is built, which may be a shard.
 GPUJOIN_HD inline bool isOfTable(const Dimension& table, int64_t key) {
-    return table.builtShards == 0 ||
-           shardOf(slotHash(key, table.hashSeed, table.hashMultiplier), table.builtShards) ==
-               table.builtShard;
+    return table.builtShards == 0 || shardOf(slotHash(key, table.hashSeed, table.hashMultiplier),
+                                             table.builtShards) == table.builtShard;
 }
 
 // Returns the slot at which the search for a key begins in the table that is built.
