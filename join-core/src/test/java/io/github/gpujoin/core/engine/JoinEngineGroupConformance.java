@@ -163,7 +163,10 @@ abstract class JoinEngineGroupConformance extends JoinEngineStateConformance {
                 }
             }
             assertThat(run.groups()).isEqualTo(expected);
-            assertThat(run.takes()).as("the table is bounded").isGreaterThan(1);
+            // An engine on several devices holds as many groups on each.
+            if (maxGroups < Aggregation.DEFAULT_MAX_GROUPS) {
+                assertThat(run.takes()).as("the table is bounded").isGreaterThan(1);
+            }
             assertThat(engine.stats().resultRows()).isEqualTo(expected.size());
             assertThat(engine.stats().probeRows()).isEqualTo(facts);
         }

@@ -19,12 +19,15 @@ public interface CudaDriver extends AutoCloseable {
     int multiprocessors();
 
     /**
-     * Lets kernels of this device access the memory of another one, from now on and for good.
+     * Lets kernels of this device access the memory of another one.
      *
      * @param ordinal number of the other device, which is open
      * @return false if the hardware does not connect the devices
      */
     boolean openPeerAccess(int ordinal);
+
+    /** Undoes {@link #openPeerAccess}, if it was done. No kernel of this device may run. */
+    void closePeerAccess(int ordinal);
 
     /** Returns the free device memory in bytes; the allocations of all processes count. */
     long freeBytes();

@@ -11,6 +11,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Streams the build rows of one dimension to the devices of a group as they arrive. Columns are
@@ -297,18 +298,34 @@ final class BuildStream implements AutoCloseable {
 
     /** Frees the runs while the serving kernels are stopped. Variable-width columns stay. */
     void freeRuns() {
-        for (DeviceRuns device : devices) {
-            try {
-                if (copying && !device.memory.isLost()) {
-                    device.driver.awaitCopies();
-                }
-                device.buffers.close();
-            } catch (GpuUnavailableException e) {
-                device.buffers.abandon();
+        boolean[] areCopied = new boolean[devices.size()];
+        for (int i = 0; i < areCopied.length; i++) {
+            areCopied[i] = !copying || hasCopied(devices.get(i));
+        }
+        boolean areAllCopied = IntStream.range(0, areCopied.length).allMatch(i -> areCopied[i]);
+        for (int i = 0; i < areCopied.length; i++) {
+            // Without peer access, all devices copy from the pinned runs of the first one.
+            if (isDivided ? areCopied[i] : areAllCopied) {
+                devices.get(i).buffers.close();
+            } else {
+                devices.get(i).buffers.abandon();
             }
         }
         copying = false;
         runs.forEach(List::clear);
+    }
+
+    /** Waits for the copies to a device; returns false if it is lost. */
+    private static boolean hasCopied(DeviceRuns device) {
+        if (device.memory.isLost()) {
+            return false;
+        }
+        try {
+            device.driver.awaitCopies();
+            return true;
+        } catch (GpuUnavailableException e) {
+            return false;
+        }
     }
 
     /** Drops device and pinned memory, see {@link Buffers#abandon}. Variable-width columns stay. */

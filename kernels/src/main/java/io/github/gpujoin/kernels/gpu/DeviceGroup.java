@@ -82,16 +82,12 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
      * see {@link DeviceLease#whileStopped(long, Runnable)}.
      */
     void whileStopped(long timeoutNs, Runnable action) {
-        if (size() == 1) {
-            first().whileStopped(timeoutNs, action);
-        } else {
-            DeviceLease.whileStopped(members, timeoutNs, action);
-        }
+        DeviceLease.whileLinkedStopped(members, timeoutNs, action);
     }
 
     /** Does the same with the members that are not lost, as far as there are some. */
     void whileHealthyStopped(long timeoutNs, Runnable action) {
-        DeviceLease.whileStopped(
+        DeviceLease.whileLinkedStopped(
                 members.stream().filter(lease -> !lease.isLost()).toList(), timeoutNs, action);
     }
 

@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +36,7 @@ final class DeviceLease {
 
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
     private static final long PARK_NS = 5_000;
+    private static final long CLOSE_TIMEOUT_NS = 30_000_000_000L;
 
     /** Time to poll without parking: a park takes ten times as long as requested. */
     private static final long SPIN_NS = 100_000;
@@ -197,24 +197,35 @@ final class DeviceLease {
      * @throws GpuUnavailableException if a kernel does not stop, or a device is lost
      */
     boolean openPeerAccess(DeviceLease peer, long timeoutNs) {
-        boolean[] isOpen = new boolean[1];
-        List<DeviceLease> both =
-                Stream.of(this, peer)
-                        .flatMap(lease -> lease.stoppedTogether.stream())
-                        .distinct()
-                        .sorted(Comparator.comparing(DeviceLease::device))
-                        .toList();
-        whileStopped(
-                both,
-                timeoutNs,
-                () ->
+        synchronized (SHARED) {
+            boolean[] isOpen = new boolean[1];
+            List<DeviceLease> linked = linked(List.of(this, peer));
+            whileStopped(
+                    linked,
+                    timeoutNs,
+                    () -> {
                         isOpen[0] =
                                 driver.openPeerAccess(peer.device.device())
-                                        && peer.driver.openPeerAccess(device.device()));
-        if (isOpen[0]) {
-            both.forEach(lease -> lease.stoppedTogether = both);
+                                        && peer.driver.openPeerAccess(device.device());
+                        if (isOpen[0]) {
+                            linked.forEach(lease -> lease.stoppedTogether = linked);
+                        }
+                    });
+            return isOpen[0];
         }
-        return isOpen[0];
+    }
+
+    /**
+     * Returns some devices and those with access to them, ascending: the devices whose kernels stop
+     * together. Lost devices are left out unless they are asked for.
+     */
+    static List<DeviceLease> linked(List<DeviceLease> leases) {
+        return leases.stream()
+                .flatMap(lease -> lease.stoppedTogether.stream())
+                .filter(lease -> leases.contains(lease) || !lease.isLost())
+                .distinct()
+                .sorted(Comparator.comparing(DeviceLease::device))
+                .toList();
     }
 
     DeviceMemory memory() {
@@ -263,6 +274,15 @@ final class DeviceLease {
         running = false;
     }
 
+    /**
+     * Marks the device as lost because its kernel does not stop, and with it those whose memory the
+     * kernel may still access: the driver would wait for it when they allocate.
+     */
+    void loseStalled() {
+        lose();
+        stoppedTogether.forEach(lease -> lease.memory.lose());
+    }
+
     /** Returns how often the kernel has been stopped; steps make no progress while it is. */
     long stopCount() {
         return stopCount;
@@ -280,19 +300,33 @@ final class DeviceLease {
      *     lost
      */
     void whileStopped(long timeoutNs, Runnable action) {
-        List<DeviceLease> leases = stoppedTogether;
-        if (leases.size() > 1) {
-            leases = leases.stream().filter(lease -> lease == this || !lease.isLost()).toList();
+        whileLinkedStopped(List.of(this), timeoutNs, action);
+    }
+
+    /** Does the same with the kernels of several devices, and those with access to them. */
+    static void whileLinkedStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
+        boolean[] isDone = new boolean[1];
+        while (!isDone[0]) {
+            List<DeviceLease> linked = linked(leases);
+            whileStopped(
+                    linked,
+                    timeoutNs,
+                    () -> {
+                        // Devices may have been linked, or lost, before all were locked.
+                        if (linked.containsAll(linked(leases))) {
+                            isDone[0] = true;
+                            action.run();
+                        }
+                    });
         }
-        whileStopped(leases, timeoutNs, action);
     }
 
     /**
-     * Does the same with the kernels of some devices.
+     * Stops the kernels of exactly these devices.
      *
      * @param leases ascending, the order in which all threads lock them
      */
-    static void whileStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
+    private static void whileStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
         Runnable nested = action;
         for (int i = leases.size() - 1; i >= 0; i--) {
             DeviceLease lease = leases.get(i);
@@ -429,7 +463,11 @@ final class DeviceLease {
         try {
             calls.run();
         } catch (GpuUnavailableException e) {
-            lose();
+            if (e.failure() == GpuFailure.KERNEL_STALLED) {
+                loseStalled();
+            } else {
+                lose();
+            }
             throw e;
         }
     }
@@ -446,12 +484,35 @@ final class DeviceLease {
         synchronized (SHARED) {
             if (--holderCount == 0) {
                 SHARED.values().remove(this);
-                for (DeviceLease peer : stoppedTogether) {
-                    peer.stoppedTogether =
-                            peer.stoppedTogether.stream().filter(lease -> lease != this).toList();
-                }
-                close();
+                closeLinked();
             }
+        }
+    }
+
+    /** Closes the device while the kernels of those with access to it are stopped. */
+    private void closeLinked() {
+        List<DeviceLease> others =
+                linked(List.of(this)).stream().filter(lease -> lease != this).toList();
+        try {
+            whileStopped(
+                    others,
+                    CLOSE_TIMEOUT_NS,
+                    () -> {
+                        others.forEach(lease -> lease.unlink(this));
+                        close();
+                    });
+        } catch (GpuUnavailableException e) {
+            // Another device failed; what is not closed is abandoned with a lost device.
+            others.forEach(lease -> lease.unlink(this));
+            lose();
+            close();
+        }
+    }
+
+    private void unlink(DeviceLease closing) {
+        stoppedTogether = stoppedTogether.stream().filter(lease -> lease != closing).toList();
+        if (!isLost()) {
+            driver.closePeerAccess(closing.device.device());
         }
     }
 

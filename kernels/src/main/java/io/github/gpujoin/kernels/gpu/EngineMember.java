@@ -41,7 +41,6 @@ final class EngineMember {
      * @param tables of all dimensions on the device
      * @param layout of the batches of all members; null for the first one
      * @param readsInPlace whether the kernel can read chunks in slots
-     * @param memberCount number of devices of the engine
      */
     EngineMember(
             JoinSpec spec,
@@ -51,8 +50,7 @@ final class EngineMember {
             Buffers buffers,
             List<GpuTable> tables,
             @Nullable ResultLayout layout,
-            boolean readsInPlace,
-            int memberCount) {
+            boolean readsInPlace) {
         this.options = options;
         this.lease = lease;
         this.buffers = buffers;
@@ -74,8 +72,7 @@ final class EngineMember {
                                 spec.aggregation(),
                                 lease.driver(),
                                 buffers,
-                                // The limit holds for all devices together.
-                                Math.max(1, spec.aggregation().maxGroups() / memberCount),
+                                spec.aggregation().maxGroups(),
                                 lease.blocks())
                         : null;
         this.joinPlan = new JoinPlan(spec, facts, format, tables, false, groups);
@@ -171,6 +168,21 @@ final class EngineMember {
     void replaceTables(ResultLayout layout) {
         joinPlan.writeTables(lease.driver());
         pipe.replaceReader(format.newReader(layout));
+    }
+
+    /**
+     * Waits until the device uses no slot of the engine.
+     *
+     * @throws GpuUnavailableException if that cannot be known; the device is lost then, so that its
+     *     memory is not freed
+     */
+    void awaitSteps() {
+        try {
+            pipe.awaitSteps();
+        } catch (GpuUnavailableException e) {
+            lease.lose();
+            throw e;
+        }
     }
 
     /** Returns all groups and clears them. */

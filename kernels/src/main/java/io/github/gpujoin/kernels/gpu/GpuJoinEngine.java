@@ -247,8 +247,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
                             buffers.get(i),
                             tables.tables(i),
                             layout,
-                            readsInPlace,
-                            group.size());
+                            readsInPlace);
             members.add(member);
             layout = layout == null ? member.layout() : layout;
         }

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -107,17 +108,26 @@ final class SegmentDispatcher {
         return members.stream().mapToLong(member -> member.pipe().copiedBytes()).sum();
     }
 
-    /** Waits until no device uses the slots of the engine. */
+    /**
+     * Waits until no device uses the slots of the engine.
+     *
+     * @throws GpuUnavailableException if a device fails, after the others were awaited
+     */
     void awaitSteps() {
-        members.forEach(member -> member.pipe().awaitSteps());
+        forAll(EngineMember::awaitSteps);
     }
 
     /** Releases all chunks, even if the release of one fails. */
     void releaseChunks() {
+        forAll(member -> member.pipe().releaseChunks());
+    }
+
+    /** Calls all members, and throws the first exception at the end. */
+    private void forAll(Consumer<EngineMember> call) {
         RuntimeException first = null;
         for (EngineMember member : members) {
             try {
-                member.pipe().releaseChunks();
+                call.accept(member);
             } catch (RuntimeException e) {
                 if (first == null) {
                     first = e;

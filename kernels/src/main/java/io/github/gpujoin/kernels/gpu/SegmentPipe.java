@@ -364,7 +364,7 @@ final class SegmentPipe {
         waitedNs += Math.min(sinceNs, stallTimeoutNs / POLLS_BEFORE_STALL);
         if (waitedNs >= stallTimeoutNs) {
             // Other engines of the device fail at once, without waiting for the timeout too.
-            lease.lose();
+            lease.loseStalled();
             throw new GpuUnavailableException(
                     GpuFailure.KERNEL_STALLED,
                     "Step timed out: waitedNs=" + waitedNs + ", heartbeat=" + lease.heartbeat());

@@ -140,6 +140,35 @@ class DeviceGroupTest {
         }
     }
 
+    /** Its steps on the other device are awaited before their memory is freed. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void shouldServeAnotherEngineAfterADeviceOfAGroupIsLost(int lost) {
+        DeviceLease healthy = devices.group().members().get(1 - lost);
+        healthy.retain();
+        GpuOptions alone = options(TableSpread.BY_SIZE).withDevice(1 - lost);
+        try (GpuJoinEngine other = new GpuJoinEngine(SPEC, alone, healthy)) {
+            other.submitBuild(0, chunk(0, 0, CHUNK_ROWS));
+            other.finishBuild();
+            GpuJoinEngine engine = engine(TableSpread.SHARDED);
+            for (int from = 0; from < 4 * CHUNK_ROWS; from += CHUNK_ROWS) {
+                engine.submitProbe(chunk(ChunkDescriptor.FACTS, from, from + CHUNK_ROWS), 0);
+            }
+            devices.loseDevice(lost);
+            assertThatExceptionOfType(GpuUnavailableException.class).isThrownBy(engine::fork);
+            engine.close();
+
+            List<Long> values = new ArrayList<>();
+            for (int round = 0; round < 3; round++) {
+                other.submitProbe(chunk(ChunkDescriptor.FACTS, 0, CHUNK_ROWS), 0);
+                while (other.inFlightCount() > 0) {
+                    poll(other, values);
+                }
+            }
+            assertThat(values).hasSize(3 * CHUNK_ROWS);
+        }
+    }
+
     /** The other device keeps working, and all of its memory is freed. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1})

@@ -182,6 +182,11 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
+    public void closePeerAccess(int ordinal) {
+        requireDevice();
+    }
+
+    @Override
     public long freeBytes() {
         return Long.MAX_VALUE;
     }

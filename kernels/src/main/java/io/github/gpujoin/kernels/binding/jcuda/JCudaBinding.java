@@ -49,7 +49,10 @@ final class JCudaBinding implements CudaDriver {
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
 
     /** Devices whose memory kernels access, by number. */
-    private final Map<Integer, CUdevice> peers = new HashMap<>();
+    private final Map<Integer, Peer> peers = new HashMap<>();
+
+    /** A device and its primary context, which is retained. */
+    private record Peer(CUdevice device, CUcontext context) {}
 
     private boolean hasContext;
     private boolean hasModule;
@@ -168,12 +171,29 @@ final class JCudaBinding implements CudaDriver {
         check(
                 JCudaDriver.cuDevicePrimaryCtxRetain(peerContext, peer),
                 "cuDevicePrimaryCtxRetain peer");
-        peers.put(ordinal, peer);
         int result = JCudaDriver.cuCtxEnablePeerAccess(peerContext, 0);
-        if (result != CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+        if (result != CUresult.CUDA_SUCCESS
+                && result != CUresult.CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) {
+            JCudaDriver.cuDevicePrimaryCtxRelease(peer);
+            if (result == CUresult.CUDA_ERROR_TOO_MANY_PEERS
+                    || result == CUresult.CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) {
+                return false;
+            }
             check(result, "cuCtxEnablePeerAccess");
         }
+        peers.put(ordinal, new Peer(peer, peerContext));
         return true;
+    }
+
+    @Override
+    public synchronized void closePeerAccess(int ordinal) {
+        Peer peer = peers.remove(ordinal);
+        if (peer != null) {
+            enter();
+            int result = JCudaDriver.cuCtxDisablePeerAccess(peer.context());
+            JCudaDriver.cuDevicePrimaryCtxRelease(peer.device());
+            check(result, "cuCtxDisablePeerAccess");
+        }
     }
 
     @Override
@@ -380,7 +400,12 @@ final class JCudaBinding implements CudaDriver {
             if (hasModule) {
                 JCudaDriver.cuModuleUnload(module);
             }
-            peers.values().forEach(JCudaDriver::cuDevicePrimaryCtxRelease);
+            peers.values()
+                    .forEach(
+                            peer -> {
+                                JCudaDriver.cuCtxDisablePeerAccess(peer.context());
+                                JCudaDriver.cuDevicePrimaryCtxRelease(peer.device());
+                            });
             peers.clear();
             JCudaDriver.cuDevicePrimaryCtxRelease(device);
             hasContext = false;
