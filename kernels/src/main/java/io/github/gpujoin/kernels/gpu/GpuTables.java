@@ -242,7 +242,9 @@ final class GpuTables {
     }
 
     private boolean canShard() {
-        return group.size() > 1 && group.hasPeerAccess();
+        return group.size() > 1
+                && group.size() <= PlanDescriptor.MAX_SHARDS
+                && group.hasPeerAccess();
     }
 
     /** Whether to shard a table without an attempt to replicate it. */

@@ -45,6 +45,9 @@ final class PlanDescriptor {
     /** Stands for a column that a join does not have. */
     static final int NO_COLUMN = -1;
 
+    /** The number of shards is a byte. */
+    static final int MAX_SHARDS = 255;
+
     static final int SHARD_BYTES = 24;
     static final int SHARD_SLOTS_OFFSET = 0;
     static final int SHARD_ROWS_OFFSET = 8;
