@@ -67,6 +67,7 @@ final class DeviceLease {
     long launch;
 
     private boolean running;
+    private boolean isClosed;
 
     /** Calls of {@link #whileStopped} in progress; their thread holds the lock. */
     private int stopDepth;
@@ -202,6 +203,7 @@ final class DeviceLease {
             List<DeviceLease> linked = linked(List.of(this, peer));
             whileStopped(
                     linked,
+                    linked,
                     timeoutNs,
                     () -> {
                         isOpen[0] =
@@ -310,6 +312,7 @@ final class DeviceLease {
             List<DeviceLease> linked = linked(leases);
             whileStopped(
                     linked,
+                    leases,
                     timeoutNs,
                     () -> {
                         // Devices may have been linked, or lost, before all were locked.
@@ -325,24 +328,35 @@ final class DeviceLease {
      * Stops the kernels of exactly these devices.
      *
      * @param leases ascending, the order in which all threads lock them
+     * @param required those that must not be lost; the others are only locked if they are
      */
-    private static void whileStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
+    private static void whileStopped(
+            List<DeviceLease> leases, List<DeviceLease> required, long timeoutNs, Runnable action) {
         Runnable nested = action;
         for (int i = leases.size() - 1; i >= 0; i--) {
             DeviceLease lease = leases.get(i);
             Runnable inner = nested;
-            nested = () -> lease.whileThisStopped(leases.size() == 1, timeoutNs, inner);
+            nested =
+                    () ->
+                            lease.whileThisStopped(
+                                    leases.size() == 1, required.contains(lease), timeoutNs, inner);
         }
         nested.run();
     }
 
     /**
      * @param isAlone whether only this device can have failed if the action reports a lost one
+     * @param isRequired whether to fail if this device is lost
      */
-    private void whileThisStopped(boolean isAlone, long timeoutNs, Runnable action) {
+    private void whileThisStopped(
+            boolean isAlone, boolean isRequired, long timeoutNs, Runnable action) {
         waitingCount.incrementAndGet();
         synchronized (this) {
             waitingCount.decrementAndGet();
+            if (!isRequired && isLost()) {
+                action.run();
+                return;
+            }
             stop(timeoutNs);
             stopDepth++;
             try {
@@ -357,7 +371,11 @@ final class DeviceLease {
                 stopCount++;
                 // A thread that waits for this lock would stop the kernel at once; it starts the
                 // kernel itself.
-                if (stopDepth == 0 && !plans.isEmpty() && !isLost() && waitingCount.get() == 0) {
+                if (stopDepth == 0
+                        && !isClosed
+                        && !plans.isEmpty()
+                        && !isLost()
+                        && waitingCount.get() == 0) {
                     start();
                 }
             }
@@ -491,29 +509,36 @@ final class DeviceLease {
 
     /** Closes the device while the kernels of those with access to it are stopped. */
     private void closeLinked() {
-        List<DeviceLease> others =
-                linked(List.of(this)).stream().filter(lease -> lease != this).toList();
+        List<DeviceLease> linked = linked(List.of(this));
         try {
             whileStopped(
-                    others,
+                    linked,
+                    List.of(),
                     CLOSE_TIMEOUT_NS,
                     () -> {
-                        others.forEach(lease -> lease.unlink(this));
+                        linked.forEach(lease -> lease.unlink(this));
                         close();
                     });
         } catch (GpuUnavailableException e) {
-            // Another device failed; what is not closed is abandoned with a lost device.
-            others.forEach(lease -> lease.unlink(this));
+            // A linked device failed; what is not closed is abandoned with a lost device.
+            linked.forEach(lease -> lease.forget(this));
             lose();
             close();
         }
     }
 
     private void unlink(DeviceLease closing) {
-        stoppedTogether = stoppedTogether.stream().filter(lease -> lease != closing).toList();
-        if (!isLost()) {
+        forget(closing);
+        if (closing != this && !isLost()) {
             driver.closePeerAccess(closing.device.device());
         }
+    }
+
+    private void forget(DeviceLease closing) {
+        stoppedTogether =
+                stoppedTogether.stream()
+                        .filter(lease -> lease == this || lease != closing)
+                        .toList();
     }
 
     /**
@@ -521,6 +546,10 @@ final class DeviceLease {
      * might never return.
      */
     private synchronized void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
         boolean wasLost = isLost();
         try {
             plans.close();

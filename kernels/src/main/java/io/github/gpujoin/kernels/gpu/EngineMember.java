@@ -68,12 +68,7 @@ final class EngineMember {
         this.emptyAddress = slots.resultAddress(0, 0);
         this.groups =
                 spec.isAggregating()
-                        ? new GpuGroups(
-                                spec.aggregation(),
-                                lease.driver(),
-                                buffers,
-                                spec.aggregation().maxGroups(),
-                                lease.blocks())
+                        ? new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks())
                         : null;
         this.joinPlan = new JoinPlan(spec, facts, format, tables, false, groups);
         this.plan = lease.plans().reserve();

@@ -22,7 +22,6 @@ final class GpuGroups {
 
     private final Aggregation aggregation;
     private final CudaDriver driver;
-    private final int maxGroups;
     private final int slotCount;
     private final long count;
     private final long slots;
@@ -31,19 +30,12 @@ final class GpuGroups {
     /**
      * Allocates an empty table.
      *
-     * @param maxGroups number of groups at which steps stop
      * @param blocks of the serving kernel
      */
-    GpuGroups(
-            Aggregation aggregation,
-            CudaDriver driver,
-            Buffers buffers,
-            int maxGroups,
-            int blocks) {
+    GpuGroups(Aggregation aggregation, CudaDriver driver, Buffers buffers, int blocks) {
         this.aggregation = aggregation;
         this.driver = driver;
-        this.maxGroups = maxGroups;
-        int capacity = maxGroups + blocks * DeviceLease.SERVE_THREADS;
+        int capacity = aggregation.maxGroups() + blocks * DeviceLease.SERVE_THREADS;
         this.slotCount = 2 * capacity;
         this.count = buffers.device(COUNT_BYTES);
         this.slots = buffers.device((long) Integer.BYTES * slotCount);
@@ -72,7 +64,8 @@ final class GpuGroups {
         Memory.putLong(address + GroupDescriptor.AGGREGATION_HASH_SEED_OFFSET, SlotHash.SEED);
         Memory.putLong(
                 address + GroupDescriptor.AGGREGATION_HASH_MULTIPLIER_OFFSET, SlotHash.MULTIPLIER);
-        Memory.putInt(address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, maxGroups);
+        Memory.putInt(
+                address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
     }
 
     /** Returns all groups and clears the table. */

@@ -21,6 +21,9 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -41,6 +44,7 @@ class DeviceGroupTest {
     private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
     private static final int ROWS = 5_000;
     private static final int CHUNK_ROWS = 500;
+    private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
     private HostDevice devices;
 
@@ -190,5 +194,28 @@ class DeviceGroupTest {
         assertThat(devices.group().members().get(lost).isLost()).isTrue();
         assertThat(healthy.isLost()).isFalse();
         assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
+    }
+
+    /** Both lock the devices in the same order. */
+    @Test
+    void shouldCloseADeviceWhileKernelsOfALinkedOneStop() throws Exception {
+        for (int round = 0; round < 300; round++) {
+            HostDevice pair = HostDevice.open(options(TableSpread.BY_SIZE));
+            DeviceLease second = pair.group().members().get(1);
+            second.retain();
+            AtomicBoolean isClosed = new AtomicBoolean();
+            CompletableFuture<Void> stopping =
+                    CompletableFuture.runAsync(
+                            () -> {
+                                while (!isClosed.get()) {
+                                    second.whileStopped(STOP_TIMEOUT_NS, () -> {});
+                                }
+                            });
+            CompletableFuture.runAsync(pair::close).get(10, TimeUnit.SECONDS);
+            isClosed.set(true);
+            stopping.get(10, TimeUnit.SECONDS);
+            second.whileStopped(STOP_TIMEOUT_NS, () -> {});
+            second.release();
+        }
     }
 }
