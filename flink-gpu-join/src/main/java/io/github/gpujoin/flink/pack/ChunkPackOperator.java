@@ -36,8 +36,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
 
     private transient @Nullable SourceConditions announced;
 
-    /** By packed column. */
-    private transient @Nullable ChunkKeyReader[] pruningKeys;
+    private transient ChunkPruner chunkPruner;
 
     /**
      * @param filter of rows as they come in, with all their columns; null to keep all
@@ -58,7 +57,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         rowCounts = new RowCounts(this);
         copier = projection.copier();
         selection = new RowSelection();
-        pruningKeys = new ChunkKeyReader[projection.schema().size()];
+        chunkPruner = new ChunkPruner(projection);
         announced =
                 filters.announce(
                         column -> {
@@ -114,7 +113,7 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         }
         select(chunk, keepsAll);
         if (pruner != null) {
-            prune(chunk, pruner);
+            rowsPruned.inc(chunkPruner.prune(chunk, pruner, selection));
         }
         if (partitioner == null) {
             append(chunk, 0, selection.rows(), 0, selection.size());
@@ -122,28 +121,6 @@ public final class ChunkPackOperator extends AbstractPackOperator<Chunk, RowView
         }
         keys.sort(chunk, selection, partitioner);
         appendGroups(chunk);
-    }
-
-    private void prune(Chunk chunk, RowPruner pruner) {
-        int before = selection.size();
-        int kept =
-                pruner.select(
-                        (column, condition, rows, count) ->
-                                condition.select(
-                                        pruningKeys(column).read(chunk), rows, 0, count, 0),
-                        selection.own(),
-                        before);
-        selection.truncate(kept);
-        rowsPruned.inc(before - kept);
-    }
-
-    private ChunkKeyReader pruningKeys(int column) {
-        ChunkKeyReader reader = pruningKeys[column];
-        if (reader == null) {
-            reader = new ChunkKeyReader(projection.source(), projection.sourceColumn(column));
-            pruningKeys[column] = reader;
-        }
-        return reader;
     }
 
     private void appendGroups(Chunk chunk) {

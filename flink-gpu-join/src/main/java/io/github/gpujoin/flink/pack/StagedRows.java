@@ -26,7 +26,7 @@ final class StagedRows {
     private final @Nullable ChunkKeys keys;
     private final ChunkCopier copier;
     private final RowSelection selection = new RowSelection();
-    private final ChunkKeyReader[] filteredKeys;
+    private final ChunkPruner chunkPruner;
     private long arrivedAtMs;
     private long rowBytes;
 
@@ -36,13 +36,9 @@ final class StagedRows {
         this.partitioner = packing.isPartitioned() ? new RowPartitioner(groups) : null;
         this.keys =
                 packing.isPartitioned() ? new ChunkKeys(schema, packing.partitionColumn()) : null;
-        this.copier = new ChunkCopier(ChunkProjection.identity(schema));
-        this.filteredKeys = new ChunkKeyReader[schema.size()];
-        for (int column = 0; column < schema.size(); column++) {
-            if (schema.column(column).type().isInteger()) {
-                filteredKeys[column] = new ChunkKeyReader(schema, column);
-            }
-        }
+        ChunkProjection projection = ChunkProjection.identity(schema);
+        this.copier = projection.copier();
+        this.chunkPruner = new ChunkPruner(projection);
     }
 
     /** Where to add rows. Never full. */
@@ -65,32 +61,22 @@ final class StagedRows {
     }
 
     /**
-     * Copies the rows to the groups' builders, and emits what is full.
+     * Copies the rows, of which there must be some, to the groups' builders, and emits what is
+     * full.
      *
      * @param pruner drops rows without results; null to keep all
      * @return number of dropped rows
      */
     int divide(@Nullable RowPruner pruner) {
         int rowCount = builder.rowCount();
-        if (rowCount == 0) {
-            return 0;
-        }
         Chunk rows = builder.sealTransient(0, ChunkDescriptor.UNPARTITIONED, 0, 0);
         rowBytes = rows.lengthBytes() / rowCount;
         selection.selectAll(rowCount);
-        if (pruner != null) {
-            selection.truncate(
-                    pruner.select(
-                            (column, condition, numbers, count) ->
-                                    condition.select(
-                                            filteredKeys[column].read(rows), numbers, 0, count, 0),
-                            selection.own(),
-                            rowCount));
-        }
+        int dropped = pruner == null ? 0 : chunkPruner.prune(rows, pruner, selection);
         if (partitioner == null) {
             append(rows, 0, selection.rows(), 0, selection.size());
         } else {
-            if (selection.size() == rowCount) {
+            if (dropped == 0) {
                 keys.sort(rows, partitioner);
             } else {
                 keys.sort(rows, selection, partitioner);
@@ -104,7 +90,7 @@ final class StagedRows {
                         partitioner.end(group));
             }
         }
-        return rowCount - selection.size();
+        return dropped;
     }
 
     private void append(Chunk rows, int group, int[] numbers, int from, int end) {
