@@ -101,13 +101,17 @@ extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const B
     }
 }
 
-// Counts the rows of a shard.
+// Counts the rows of a shard in the runs of one device.
 extern "C" __global__ void gpujoin_count_shard(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount, unsigned long long* rows) {
+                                               uint64_t rowCount, uint64_t firstRun,
+                                               uint64_t runStep, unsigned long long* rows) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     unsigned long long count = 0;
-    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
-         row += stride) {
+    for (uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;; index += stride) {
+        uint64_t row = rowOfShare(*build, index, firstRun, runStep);
+        if (row >= rowCount) {
+            break;
+        }
         count += isOfTable(*table, buildKey(*build, static_cast<uint32_t>(row))) ? 1 : 0;
     }
     if (count > 0) {
@@ -156,15 +160,19 @@ extern "C" __global__ void gpujoin_group_write(const Dimension* table, const Bui
     }
 }
 
-// Widens the range of each column except the key to the values of all rows.
-extern "C" __global__ void gpujoin_payload_ranges(const BuildRuns* build, uint64_t rowCount,
-                                                  PayloadRange* ranges) {
+// Widens the range of each column except the key to the values in the runs of one device.
+extern "C" __global__ void gpujoin_payload_ranges(const Dimension*, const BuildRuns* build,
+                                                  uint64_t rowCount, uint64_t firstRun,
+                                                  uint64_t runStep, PayloadRange* ranges) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint32_t c = 1; c < build->columnCount; c++) {
         BuildColumn column = reinterpret_cast<const BuildColumn*>(build->columns)[c];
         PayloadRange range{INT64_MAX, INT64_MIN};
-        for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
-             row += stride) {
+        for (uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;; index += stride) {
+            uint64_t row = rowOfShare(*build, index, firstRun, runStep);
+            if (row >= rowCount) {
+                break;
+            }
             widenRange(range, buildInteger(*build, column, static_cast<uint32_t>(row)));
         }
         if (range.least < ranges[c].least) {

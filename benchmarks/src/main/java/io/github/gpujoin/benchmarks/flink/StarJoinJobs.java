@@ -14,6 +14,7 @@ import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -24,6 +25,7 @@ import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.DataStreamSink;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
 import org.apache.flink.util.Collector;
 
@@ -67,17 +69,79 @@ public final class StarJoinJobs {
                 StarJoinJobs::columnar);
     }
 
+    /** What a columnar job makes of its results. */
+    public enum Results {
+        /** Plain columns. Sinks check every ninth chunk. */
+        CHUNKS,
+        /** Columns that stay encoded where they are. Sinks check every ninth chunk. */
+        ENCODED,
+        /**
+         * Count of results and sum of the probe payloads for each build payload, emitted before
+         * each barrier. A fact crosses the bus whole, and no result row exists.
+         */
+        GROUPS
+    }
+
     /**
-     * Defines a job from columns to columns on GPUs.
+     * Each sink counts all results and adds up those of every ninth chunk. Nine has no divisor in
+     * common with the chunks of a repetition, so that each repetition has others checked.
+     */
+    public static final int CHECK_INTERVAL = 9;
+
+    /** Of checkpoints: each drains the groups of all subtasks while the kernel is stopped. */
+    private static final Duration GROUPS_INTERVAL = Duration.ofSeconds(1);
+
+    /**
+     * Defines a job from columns on GPUs.
      *
      * @param devices value of {@link GpuJoinOptions#GPU_DEVICES}
      */
-    public static FlinkContender columnarOnDevices(
-            String name, Tuples tuples, int threads, String devices) {
+    public static FlinkContender onDevices(
+            String name, Tuples tuples, int threads, String devices, Results results) {
         Configuration settings = columnarSettings(GpuJoinOptions.Engine.GPU, false);
         settings.set(GpuJoinOptions.GPU_DEVICES, devices);
-        return new FlinkContender(
-                name, tuples, Long.MAX_VALUE, threads, settings, StarJoinJobs::columnar);
+        FlinkContender contender =
+                new FlinkContender(
+                        name,
+                        tuples,
+                        Long.MAX_VALUE,
+                        threads,
+                        settings,
+                        switch (results) {
+                            case CHUNKS -> StarJoinJobs::columnar;
+                            case ENCODED -> StarJoinJobs::encoded;
+                            case GROUPS -> StarJoinJobs::groups;
+                        });
+        return results == Results.GROUPS ? contender : contender.checkingEvery(CHECK_INTERVAL);
+    }
+
+    private static void groups(StreamExecutionEnvironment env, FlinkRun run) {
+        env.enableCheckpointing(GROUPS_INTERVAL.toMillis());
+        StarJoin.ofChunks(chunks(env, run, TupleSource.Side.PROBE, TupleSchemas.PROBE))
+                .dimensionChunks(
+                        chunks(env, run, TupleSource.Side.BUILD, TupleSchemas.BUILD),
+                        d -> d.on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY).expectedBytes(0))
+                .groupBy(TupleSchemas.BUILD_PAYLOAD)
+                .count("rows")
+                .sum(TupleSchemas.PROBE_PAYLOAD, "sum")
+                .toPartialRows()
+                .sinkTo(new TallySink<>(run, new GroupTally()));
+    }
+
+    /** Build payload, count of results and sum of their probe payloads. */
+    private static final class GroupTally implements Tally<Row> {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public int rows(Row group) {
+            return Math.toIntExact(group.<Long>getFieldAs(1));
+        }
+
+        @Override
+        public long payloads(Row group, int firstRow, int count) {
+            return count * group.<Long>getFieldAs(0) + group.<Long>getFieldAs(2);
+        }
     }
 
     private static Configuration columnarSettings(GpuJoinOptions.Engine engine, boolean encodes) {
@@ -101,10 +165,11 @@ public final class StarJoinJobs {
                 Long.MAX_VALUE,
                 threads,
                 columnarSettings(GpuJoinOptions.Engine.GPU, false),
-                (env, run) ->
-                        star(env, run, 0)
-                                .toEncodedChunks()
-                                .sinkTo(new TallySink<>(run, new ChunkTally())));
+                StarJoinJobs::encoded);
+    }
+
+    private static void encoded(StreamExecutionEnvironment env, FlinkRun run) {
+        star(env, run, 0).toEncodedChunks().sinkTo(new TallySink<>(run, new ChunkTally()));
     }
 
     /**

@@ -14,6 +14,7 @@ import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions.Engine;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -38,14 +39,11 @@ final class FlinkBench implements GpuBench {
     /** Each subtask opens an engine on every device before it joins. */
     private static final int GROUP_REPETITIONS = 48;
 
-    /**
-     * Each sink counts all results and adds up those of every ninth chunk. Nine has no divisor in
-     * common with the chunks of a repetition, so that each repetition has others checked.
-     */
-    private static final int CHECK_INTERVAL = 9;
-
     private static final int TUPLE_BYTES = 16;
     private static final int LONG_PAYLOAD_BITS = 31;
+
+    /** Of the payload that facts are grouped by. */
+    private static final int GROUP_BITS = 8;
 
     /** Of columns that encode. */
     private static final int PAYLOAD_BITS = 20;
@@ -79,28 +77,39 @@ final class FlinkBench implements GpuBench {
         return figures;
     }
 
-    /** Facts in slots, joined by one device and by all. */
+    /** Facts in slots, joined by one device and by all, with each kind of results. */
     static List<Figure> groups(GpuRun run, String name, int devices) throws Exception {
-        int threads = Runtime.getRuntime().availableProcessors();
         List<Figure> figures = new ArrayList<>();
-        try (Tuples inSlots =
-                tuples(run, KeyDomain.SPARSE, LONG_PAYLOAD_BITS, GROUP_REPETITIONS)
-                        .inSlots(PRIMES)) {
-            List<Figure> both =
-                    measure(
-                            run,
-                            Map.of("facts", "slots"),
-                            List.of(
-                                    StarJoinJobs.columnarOnDevices(
-                                                    name + "-1", inSlots, threads, "0")
-                                            .checkingEvery(CHECK_INTERVAL),
-                                    StarJoinJobs.columnarOnDevices(
-                                                    name + "-" + devices, inSlots, threads, "all")
-                                            .checkingEvery(CHECK_INTERVAL)));
-            figures.add(both.get(0).renamed(name, "devices", 1));
-            figures.add(both.get(1).renamed(name, "devices", devices));
+        for (StarJoinJobs.Results results : StarJoinJobs.Results.values()) {
+            boolean isGrouped = results == StarJoinJobs.Results.GROUPS;
+            int payloadBits = isGrouped ? GROUP_BITS : LONG_PAYLOAD_BITS;
+            try (Tuples inSlots =
+                    tuples(run, KeyDomain.SPARSE, payloadBits, GROUP_REPETITIONS).inSlots(PRIMES)) {
+                figures.addAll(groups(run, name, devices, inSlots, results));
+            }
         }
         return figures;
+    }
+
+    private static List<Figure> groups(
+            GpuRun run, String name, int devices, Tuples tuples, StarJoinJobs.Results results)
+            throws Exception {
+        int threads = Runtime.getRuntime().availableProcessors();
+        List<Figure> both =
+                measure(
+                        run,
+                        Figure.parameters("facts", "slots", "results", lowerCase(results)),
+                        List.of(
+                                StarJoinJobs.onDevices(name + "-1", tuples, threads, "0", results),
+                                StarJoinJobs.onDevices(
+                                        name + "-" + devices, tuples, threads, "all", results)));
+        return List.of(
+                both.get(0).renamed(name, "devices", 1),
+                both.get(1).renamed(name, "devices", devices));
+    }
+
+    private static String lowerCase(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT);
     }
 
     /** Columns that encode: plain, encoded by the source, and encoded by the job. */
@@ -121,7 +130,7 @@ final class FlinkBench implements GpuBench {
                                                 threads,
                                                 Engine.GPU,
                                                 true)
-                                        .checkingEvery(CHECK_INTERVAL))));
+                                        .checkingEvery(StarJoinJobs.CHECK_INTERVAL))));
         parameters.put("facts", "slots");
         try (Tuples plain = narrow.inSlots(PRIMES)) {
             figures.addAll(
@@ -138,7 +147,7 @@ final class FlinkBench implements GpuBench {
                             parameters,
                             List.of(
                                     StarJoinJobs.encodedResults(GPU + "-encoded", encoded, threads)
-                                            .checkingEvery(CHECK_INTERVAL),
+                                            .checkingEvery(StarJoinJobs.CHECK_INTERVAL),
                                     columnar(GPU + "-decoded", encoded, threads, Engine.GPU),
                                     columnar(CPU + "-encoded", encoded, threads, Engine.CPU))));
         }
@@ -146,7 +155,8 @@ final class FlinkBench implements GpuBench {
     }
 
     private static FlinkContender columnar(String name, Tuples tuples, int threads, Engine engine) {
-        return StarJoinJobs.columnar(name, tuples, threads, engine).checkingEvery(CHECK_INTERVAL);
+        return StarJoinJobs.columnar(name, tuples, threads, engine)
+                .checkingEvery(StarJoinJobs.CHECK_INTERVAL);
     }
 
     private static Tuples tuples(GpuRun run, KeyDomain keys, int payloadBits, int repetitions) {

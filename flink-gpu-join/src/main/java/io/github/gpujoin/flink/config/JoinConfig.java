@@ -157,6 +157,7 @@ public final class JoinConfig {
                 .withRingMemory(config.get(GpuJoinOptions.GPU_RING_MEMORY))
                 .withGridMode(config.get(GpuJoinOptions.GPU_GRID))
                 .withSpread(config.get(GpuJoinOptions.GPU_SPREAD))
+                .withPeerAccess(config.get(GpuJoinOptions.GPU_PEER_ACCESS))
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());

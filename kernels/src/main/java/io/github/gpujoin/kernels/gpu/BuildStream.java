@@ -132,6 +132,14 @@ final class BuildStream implements AutoCloseable {
         return runs.get(member);
     }
 
+    /**
+     * Returns the runs in the memory of a device. Those of all devices together are all runs, once
+     * if each run is copied to one device.
+     */
+    RunShare share(int member) {
+        return isDivided ? new RunShare(member, devices.size()) : new RunShare(0, 1);
+    }
+
     int runCount() {
         return runs.get(0).size();
     }

@@ -48,13 +48,13 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
     }
 
     /**
-     * Returns a group, and opens the access between its members.
+     * Returns a group, and opens the access between its members if the options allow it.
      *
      * @param leases ascending by the number of the device
      */
     static DeviceGroup of(List<DeviceLease> leases, GpuOptions options) {
-        boolean hasPeerAccess = true;
-        for (int i = 0; i < leases.size(); i++) {
+        boolean hasPeerAccess = options.peerAccess() || leases.size() == 1;
+        for (int i = 0; hasPeerAccess && i < leases.size(); i++) {
             for (int j = i + 1; j < leases.size(); j++) {
                 hasPeerAccess &=
                         leases.get(i).openPeerAccess(leases.get(j), options.stallTimeoutNs());

@@ -24,6 +24,7 @@ import java.util.function.Consumer;
  * @param packResults whether results are packed for the bus if no fact can have more than one;
  *     results of other joins are always plain
  * @param spread of tables over several devices
+ * @param peerAccess whether devices access each other's memory, if the hardware connects them
  * @param virtualDevices members of the group on each device, each with its part of the
  *     multiprocessors; more than 1 tests groups on one device
  */
@@ -38,6 +39,7 @@ public record GpuOptions(
         boolean encodeSegments,
         boolean packResults,
         TableSpread spread,
+        boolean peerAccess,
         int virtualDevices)
         implements Serializable {
 
@@ -96,6 +98,7 @@ public record GpuOptions(
                 false,
                 true,
                 TableSpread.BY_SIZE,
+                true,
                 1);
     }
 
@@ -149,6 +152,10 @@ public record GpuOptions(
         return with(changed -> changed.spread = spread);
     }
 
+    public GpuOptions withPeerAccess(boolean peerAccess) {
+        return with(changed -> changed.peerAccess = peerAccess);
+    }
+
     /** Returns options for tests of groups with fewer devices than members. */
     public GpuOptions withVirtualDevices(int virtualDevices) {
         return with(changed -> changed.virtualDevices = virtualDevices);
@@ -173,6 +180,7 @@ public record GpuOptions(
         private boolean encodeSegments;
         private boolean packResults;
         private TableSpread spread;
+        private boolean peerAccess;
         private int virtualDevices;
 
         Builder(GpuOptions from) {
@@ -186,6 +194,7 @@ public record GpuOptions(
             encodeSegments = from.encodeSegments;
             packResults = from.packResults;
             spread = from.spread;
+            peerAccess = from.peerAccess;
             virtualDevices = from.virtualDevices;
         }
 
@@ -201,6 +210,7 @@ public record GpuOptions(
                     encodeSegments,
                     packResults,
                     spread,
+                    peerAccess,
                     virtualDevices);
         }
     }

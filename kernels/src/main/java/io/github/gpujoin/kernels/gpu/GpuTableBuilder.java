@@ -5,9 +5,9 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 
 /**
  * Builds a table on every device of a group from the rows that a stream has copied there, while the
@@ -31,6 +31,7 @@ final class GpuTableBuilder implements AutoCloseable {
         private final Buffers scratch;
         private final TableKernels kernels;
         private final long runs;
+        private final RunShare share;
 
         /** Memory of the table that is built, until it is the table to keep. */
         private Buffers slots;
@@ -45,6 +46,9 @@ final class GpuTableBuilder implements AutoCloseable {
 
         private GpuTable table;
         private long positions;
+
+        /** Device memory of a PayloadRange a column. */
+        private long ranges;
 
         Site(
                 DeviceLease lease,
@@ -62,6 +66,7 @@ final class GpuTableBuilder implements AutoCloseable {
             try {
                 this.kernels = new TableKernels(lease, scratch, timeoutNs);
                 this.runs = scratch.device(runLayout.descriptorBytes(stream.runCount()));
+                this.share = stream.share(member);
                 kernels.describe(stream, member, runs);
             } catch (Throwable e) {
                 scratch.close();
@@ -147,22 +152,22 @@ final class GpuTableBuilder implements AutoCloseable {
         }
     }
 
+    /** Counts the rows of each shard; each device reads the runs in its own memory. */
     private void countRows() {
-        sites.forEach(
-                site ->
-                        site.table =
-                                new GpuTable(
-                                        TableKind.UNIQUE,
-                                        layout,
-                                        0,
-                                        0,
-                                        0,
-                                        true,
-                                        site.shards,
-                                        List.of()));
-        clearCounters();
-        run("gpujoin_count_shard", site -> new long[] {site.kernels.counter(0)});
-        sites.forEach(site -> site.rowCount = site.kernels.readCounter(0));
+        for (Site counted : sites) {
+            GpuTable shard =
+                    new GpuTable(
+                            TableKind.UNIQUE, layout, 0, 0, 0, true, counted.shards, List.of());
+            sites.forEach(site -> site.table = shard);
+            clearCounters();
+            run(
+                    "gpujoin_count_shard",
+                    site ->
+                            new long[] {
+                                site.share.first(), site.share.step(), site.kernels.counter(0)
+                            });
+            counted.rowCount = sites.stream().mapToLong(site -> site.kernels.readCounter(0)).sum();
+        }
     }
 
     /** Writes the addresses of all shards to each device. */
@@ -237,26 +242,33 @@ final class GpuTableBuilder implements AutoCloseable {
         return sites.stream().map(site -> site.keep().withUniqueKeys(ranges)).toList();
     }
 
-    /** Reads all rows on the first device, where they are the same as on all others. */
+    /** Each device reads the runs in its own memory. */
     private List<PayloadRange> ranges() {
-        Site site = sites.get(0);
         long lengthBytes = (long) runLayout.columnCount() * PlanDescriptor.PAYLOAD_RANGE_BYTES;
-        try (Buffers memory = site.owner.sibling();
-                Region region = Region.allocate(lengthBytes)) {
-            for (int c = 0; c < runLayout.columnCount(); c++) {
-                PayloadRange.writeEmpty(region.address(), c);
+        List<PayloadRange> ranges =
+                new ArrayList<>(Collections.nCopies(runLayout.columnCount(), PayloadRange.EMPTY));
+        if (rowCount > 0 && runLayout.columnCount() > 1) {
+            try (Region region = Region.allocate(lengthBytes)) {
+                for (int c = 0; c < runLayout.columnCount(); c++) {
+                    PayloadRange.EMPTY.write(region.address(), c);
+                }
+                for (Site site : sites) {
+                    site.ranges = site.scratch.device(lengthBytes);
+                    site.driver.copyToDevice(site.ranges, region.address(), lengthBytes);
+                }
+                run(
+                        "gpujoin_payload_ranges",
+                        site -> new long[] {site.share.first(), site.share.step(), site.ranges});
+                for (Site site : sites) {
+                    site.driver.copyToHost(region.address(), site.ranges, lengthBytes);
+                    for (int c = 0; c < runLayout.columnCount(); c++) {
+                        PayloadRange ofSite = PayloadRange.read(region.address(), c);
+                        ranges.set(c, ranges.get(c).union(ofSite));
+                    }
+                }
             }
-            if (rowCount > 0 && runLayout.columnCount() > 1) {
-                long ranges = memory.device(lengthBytes);
-                site.driver.copyToDevice(ranges, region.address(), lengthBytes);
-                site.kernels.launch("gpujoin_payload_ranges", site.runs, rowCount, ranges);
-                site.kernels.await();
-                site.driver.copyToHost(region.address(), ranges, lengthBytes);
-            }
-            return IntStream.range(1, runLayout.columnCount())
-                    .mapToObj(c -> PayloadRange.read(region.address(), c))
-                    .toList();
         }
+        return ranges.stream().skip(1).map(PayloadRange::orZero).toList();
     }
 
     private void clearCounters() {
@@ -269,7 +281,7 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     /**
-     * Runs a build kernel on all devices, and waits for its end.
+     * Runs a kernel that reads build rows on all devices, and waits for its end.
      *
      * @param more arguments behind the table, the runs and the number of rows
      */

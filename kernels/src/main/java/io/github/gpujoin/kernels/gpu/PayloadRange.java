@@ -7,16 +7,24 @@ import io.github.gpujoin.core.region.Memory;
 /**
  * Range of the values of a payload column. As a struct of the kernels it has the same name.
  *
- * @param least at most {@code greatest}
+ * @param least at most {@code greatest}, except in {@link #EMPTY}
  */
 record PayloadRange(long least, long greatest) {
 
     /** Range of a column that may contain any value. */
     static final PayloadRange UNKNOWN = new PayloadRange(Long.MIN_VALUE, Long.MAX_VALUE);
 
+    /** Contains no value; a union with it is the other range. */
+    static final PayloadRange EMPTY = new PayloadRange(Long.MAX_VALUE, Long.MIN_VALUE);
+
     /** Returns the smallest range that also contains 0. */
     PayloadRange withZero() {
         return new PayloadRange(Math.min(least, 0), Math.max(greatest, 0));
+    }
+
+    /** Returns the smallest range that contains both. */
+    PayloadRange union(PayloadRange other) {
+        return new PayloadRange(Math.min(least, other.least), Math.max(greatest, other.greatest));
     }
 
     /** Returns the part of the range that signed integers of a width can have. */
@@ -32,18 +40,23 @@ record PayloadRange(long least, long greatest) {
         return Long.SIZE - Long.numberOfLeadingZeros(greatest - least);
     }
 
-    /** Writes an empty range to an array, for kernels to widen. */
-    static void writeEmpty(long array, int index) {
-        long at = array + (long) index * PlanDescriptor.PAYLOAD_RANGE_BYTES;
-        Memory.putLong(at + PlanDescriptor.PAYLOAD_RANGE_LEAST_OFFSET, Long.MAX_VALUE);
-        Memory.putLong(at + PlanDescriptor.PAYLOAD_RANGE_GREATEST_OFFSET, Long.MIN_VALUE);
+    /** Returns the range itself, or if it is empty the range that contains only 0. */
+    PayloadRange orZero() {
+        return least <= greatest ? this : new PayloadRange(0, 0);
     }
 
-    /** Reads a range of an array; an empty one as the range that contains only 0. */
+    /** Writes an element of an array. */
+    void write(long array, int index) {
+        long at = array + (long) index * PlanDescriptor.PAYLOAD_RANGE_BYTES;
+        Memory.putLong(at + PlanDescriptor.PAYLOAD_RANGE_LEAST_OFFSET, least);
+        Memory.putLong(at + PlanDescriptor.PAYLOAD_RANGE_GREATEST_OFFSET, greatest);
+    }
+
+    /** Reads an element of an array. */
     static PayloadRange read(long array, int index) {
         long at = array + (long) index * PlanDescriptor.PAYLOAD_RANGE_BYTES;
-        long least = Memory.getLong(at + PlanDescriptor.PAYLOAD_RANGE_LEAST_OFFSET);
-        long greatest = Memory.getLong(at + PlanDescriptor.PAYLOAD_RANGE_GREATEST_OFFSET);
-        return least <= greatest ? new PayloadRange(least, greatest) : new PayloadRange(0, 0);
+        return new PayloadRange(
+                Memory.getLong(at + PlanDescriptor.PAYLOAD_RANGE_LEAST_OFFSET),
+                Memory.getLong(at + PlanDescriptor.PAYLOAD_RANGE_GREATEST_OFFSET));
     }
 }

@@ -25,6 +25,7 @@ class GpuOptionsTest {
                         .withEncodeSegments(true)
                         .withPackResults(false)
                         .withSpread(TableSpread.SHARDED)
+                        .withPeerAccess(false)
                         .withVirtualDevices(2);
         assertThat(changed)
                 .isEqualTo(
@@ -39,6 +40,7 @@ class GpuOptionsTest {
                                 true,
                                 false,
                                 TableSpread.SHARDED,
+                                false,
                                 2));
     }
 

@@ -210,6 +210,17 @@ public final class GpuJoinOptions {
                                     + " sharded, a part on each, if the devices can access each other's"
                                     + " memory; or by_size, replicated if they fit each device.");
 
+    /** The option {@code gpu-join.gpu.peer-access}. */
+    public static final ConfigOption<Boolean> GPU_PEER_ACCESS =
+            ConfigOptions.key("gpu-join.gpu.peer-access")
+                    .booleanType()
+                    .defaultValue(GpuOptions.defaults().peerAccess())
+                    .withDescription(
+                            "Whether GPUs access each other's memory, if NVLink or PCI Express"
+                                    + " connects them. Without it, each GPU receives all build rows"
+                                    + " over its own bus, and tables are not sharded. Turn it off"
+                                    + " where a hypervisor or an IOMMU breaks the access.");
+
     /** The option {@code gpu-join.gpu.encode-facts}. */
     public static final ConfigOption<Boolean> GPU_ENCODE_FACTS =
             ConfigOptions.key("gpu-join.gpu.encode-facts")
