@@ -37,7 +37,7 @@ final class FlinkBench implements GpuBench {
     private static final int REPETITIONS = 8;
 
     /** Each subtask opens an engine on every device before it joins. */
-    private static final int GROUP_REPETITIONS = 48;
+    private static final int GROUP_REPETITIONS = 96;
 
     private static final int TUPLE_BYTES = 16;
     private static final int LONG_PAYLOAD_BITS = 31;

@@ -98,10 +98,27 @@ record RingWorkload(
         return Integer.BYTES + payloads.stream().mapToInt(ColumnType::widthBytes).sum();
     }
 
+    /** Build rows, one chunk at a time. */
     void build(Consumer<Chunk> sink) {
-        ChunkSchema schema = buildSchema();
-        ChunkBuilder builder = builder(schema, BUILD_CHUNK_ROWS);
-        for (int row = 0; row < buildRows; row++) {
+        for (int chunk = 0; chunk < buildChunkCount(); chunk++) {
+            sink.accept(buildChunk(chunk));
+        }
+    }
+
+    /** All build rows at once, made by all cores. */
+    List<Chunk> buildChunks() {
+        return IntStream.range(0, buildChunkCount()).parallel().mapToObj(this::buildChunk).toList();
+    }
+
+    private int buildChunkCount() {
+        return (buildRows + BUILD_CHUNK_ROWS - 1) / BUILD_CHUNK_ROWS;
+    }
+
+    private Chunk buildChunk(int chunk) {
+        ChunkBuilder builder = builder(buildSchema(), BUILD_CHUNK_ROWS);
+        int first = chunk * BUILD_CHUNK_ROWS;
+        int end = Math.min(buildRows, first + BUILD_CHUNK_ROWS);
+        for (int row = first; row < end; row++) {
             builder.putLong(0, key(row / copies));
             for (int i = 0; i < payloads.size(); i++) {
                 if (payloads.get(i) == ColumnType.INT64) {
@@ -111,10 +128,8 @@ record RingWorkload(
                 }
             }
             builder.endRow();
-            if (builder.rowCount() == BUILD_CHUNK_ROWS || row == buildRows - 1) {
-                sink.accept(builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, row));
-            }
         }
+        return builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, chunk);
     }
 
     /** Facts whose keys are uniform over the dimension's. */

@@ -6,6 +6,7 @@ import io.github.gpujoin.flink.exchange.backpressure.InputHold;
 import io.github.gpujoin.flink.exchange.backpressure.OutputRoom;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.state.ProbeLog;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -28,9 +29,12 @@ final class ProbeBackpressure {
 
     /**
      * Time for which the results of a chunk are emitted at once, rather than in mails. Also the
-     * time for which facts are joined after the announcement of a checkpoint.
+     * time for which a chunk waits for room in the engine before it goes to the state, and the time
+     * for which facts are joined after the announcement of a checkpoint.
      */
     static final long MAX_WAIT_MS = 100;
+
+    static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(MAX_WAIT_MS);
 
     /** Facts in state beyond which no more are read: four chunks of the default size. */
     static final int MAX_WAITING_BYTES = 512 << 10;

@@ -124,9 +124,11 @@ final class ProbeLoop {
         long startNs = System.nanoTime();
         long deadlineNs = startNs + TimeUnit.MILLISECONDS.toNanos(maxMs);
         boolean progresses = true;
+        boolean hasProgressed = false;
         while (progresses && hasWork()) {
             submitWaiting();
             progresses = hasFacts() ? pump.emitNext() : emitUnmatched();
+            hasProgressed |= progresses;
             progresses &= System.nanoTime() - deadlineNs < 0 && !backpressure.yieldsToBarrier();
             progresses &= backpressure.outputHasRoom();
         }
@@ -136,6 +138,10 @@ final class ProbeLoop {
         // A barrier may follow, and no result may be counted as emitted that is still buffered.
         pump.flushEmitter();
         times.addSince(StageTimes.Stage.JOIN, startNs);
+        if (!hasProgressed) {
+            // The engine waits for a device. A source on this core may need the time more.
+            Thread.yield();
+        }
     }
 
     private void submitWaiting() throws Exception {

@@ -207,10 +207,31 @@ final class ProbeSide implements ProbePath, AutoCloseable {
             loop.work(MAIL_MS);
             return false;
         }
-        if (!loop.trySubmit(probe)) {
+        if (!loop.trySubmit(probe) && !submitWithRoom(probe)) {
             keep(probe);
         }
         return true;
+    }
+
+    /**
+     * Waits a while for room in the engine: to copy facts to the state would cost more than their
+     * join.
+     *
+     * @return false if the facts must wait in state: behind others, before a barrier, or because
+     *     the engine or the output is slow
+     */
+    private boolean submitWithRoom(InFlightProbe probe) throws Exception {
+        long startNs = System.nanoTime();
+        while (log.isEmpty()
+                && !yieldsToBarrier()
+                && System.nanoTime() - startNs < ProbeBackpressure.MAX_WAIT_NS) {
+            checkNotCancelled.run();
+            loop.work(MAIL_MS);
+            if (loop.trySubmit(probe)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Appends facts to the log, which copies them. */

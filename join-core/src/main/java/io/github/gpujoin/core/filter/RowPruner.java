@@ -35,8 +35,13 @@ public final class RowPruner {
     /** Rows after which the use of a condition is decided again. */
     private static final int WINDOW_ROWS = 1 << 13;
 
-    /** Windows that a suspended condition is not tested for: a test then costs 1/64 of its time. */
-    private static final int SUSPENDED_WINDOWS = 64;
+    /**
+     * Windows that a condition is first suspended for. Each further time in a row doubles them, so
+     * that tests of a condition that never pays soon cost a thousandth of its time.
+     */
+    private static final int MIN_SUSPENDED_WINDOWS = 64;
+
+    private static final int MAX_SUSPENDED_WINDOWS = 1024;
 
     /** A condition and what it did lately. */
     private static final class Use {
@@ -45,6 +50,7 @@ public final class RowPruner {
         private long testedRows;
         private long keptRows;
         private long suspendedRows;
+        private int suspendedWindows = MIN_SUSPENDED_WINDOWS;
 
         /** Share of the rows that the condition keeps, as last sampled. */
         private double keptShare;
@@ -117,8 +123,12 @@ public final class RowPruner {
 
     private void decide(Use use) {
         use.keptShare = (double) use.keptRows / use.testedRows;
-        use.suspendedRows =
-                use.keptShare > maxKeptShare ? (long) SUSPENDED_WINDOWS * WINDOW_ROWS : 0;
+        if (use.keptShare > maxKeptShare) {
+            use.suspendedRows = (long) use.suspendedWindows * WINDOW_ROWS;
+            use.suspendedWindows = Math.min(2 * use.suspendedWindows, MAX_SUSPENDED_WINDOWS);
+        } else {
+            use.suspendedWindows = MIN_SUSPENDED_WINDOWS;
+        }
         use.testedRows = 0;
         use.keptRows = 0;
     }

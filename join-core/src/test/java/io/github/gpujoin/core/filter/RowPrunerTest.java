@@ -49,7 +49,7 @@ class RowPrunerTest {
     void shouldSuspendAConditionThatKeepsNearlyAllAndSampleItAgain() {
         RowPruner pruner = new RowPruner(List.of(new ColumnTest(0, below(990))), 0.875);
         int tested = 0;
-        for (int i = 0; i < 2_000; i++) {
+        for (int i = 0; i < 20_000; i++) {
             if (pruner.isActive()) {
                 select(pruner);
                 tested++;
@@ -57,7 +57,29 @@ class RowPrunerTest {
                 pruner.skip(ROWS);
             }
         }
-        assertThat(tested).isBetween(10, 60);
+        assertThat(tested).isBetween(40, 100);
+    }
+
+    @Test
+    void shouldTestAConditionAgainThatDropsMuchAfterASuspension() {
+        boolean[] isSelective = {false};
+        RowPruner pruner =
+                new RowPruner(
+                        List.of(new ColumnTest(0, below(990)), new ColumnTest(1, below(10))),
+                        0.875);
+        RowPruner.Columns columns =
+                (column, condition, rows, count) ->
+                        column == 0 || isSelective[0] ? count / 10 : count;
+        int[] rows = IntStream.range(0, ROWS).toArray();
+        for (int i = 0; i < 20; i++) {
+            pruner.select(columns, rows, ROWS);
+        }
+        isSelective[0] = true;
+        int kept = 0;
+        for (int i = 0; i < 2_000; i++) {
+            kept = pruner.select(columns, rows, ROWS);
+        }
+        assertThat(kept).isEqualTo(ROWS / 100);
     }
 
     @Test

@@ -23,6 +23,12 @@ final class BitUnpacking {
     static void unpack(long codes, int bits, long base, int count, long target, int widthBytes) {
         if (bits == 0) {
             fill(base, count, target, widthBytes);
+        } else if (bits == Integer.SIZE && widthBytes == Long.BYTES) {
+            widenInts(codes, base, count, target);
+        } else if (bits == Short.SIZE && widthBytes >= Integer.BYTES) {
+            widenShorts(codes, base, count, target, widthBytes);
+        } else if (bits == Byte.SIZE && widthBytes >= Integer.BYTES) {
+            widenBytes(codes, base, count, target, widthBytes);
         } else if (widthBytes == Long.BYTES) {
             unpackLongs(codes, bits, base, count, target);
         } else if (widthBytes == Integer.BYTES) {
@@ -49,6 +55,43 @@ final class BitUnpacking {
             Memory.putShort(target + 2L * index, (short) value);
         } else {
             Memory.putByte(target + index, (byte) value);
+        }
+    }
+
+    // Loops without shifts, which the compiler turns into vector instructions.
+
+    private static void widenInts(long codes, long base, int count, long target) {
+        for (int i = 0; i < count; i++) {
+            long code = Integer.toUnsignedLong(Memory.getInt(codes + 4L * i));
+            Memory.putLong(target + 8L * i, base + code);
+        }
+    }
+
+    private static void widenShorts(long codes, long base, int count, long target, int widthBytes) {
+        if (widthBytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                int code = Short.toUnsignedInt(Memory.getShort(codes + 2L * i));
+                Memory.putLong(target + 8L * i, base + code);
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                int code = Short.toUnsignedInt(Memory.getShort(codes + 2L * i));
+                Memory.putInt(target + 4L * i, (int) base + code);
+            }
+        }
+    }
+
+    private static void widenBytes(long codes, long base, int count, long target, int widthBytes) {
+        if (widthBytes == Long.BYTES) {
+            for (int i = 0; i < count; i++) {
+                int code = Byte.toUnsignedInt(Memory.getByte(null, codes + i));
+                Memory.putLong(target + 8L * i, base + code);
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                int code = Byte.toUnsignedInt(Memory.getByte(null, codes + i));
+                Memory.putInt(target + 4L * i, (int) base + code);
+            }
         }
     }
 

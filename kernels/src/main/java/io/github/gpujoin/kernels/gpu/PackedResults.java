@@ -22,10 +22,10 @@ import java.util.List;
  * </pre>
  *
  * <p>A code is the difference of a value from the minimum of its column, an unsigned number of a
- * fixed number of bits. Masks and codes are numbered from the lowest bit of the first byte. Columns
- * of 4 and 8 bytes of which packing would save less than an eighth contain whole values. The
- * results of {@link PlanDescriptor#PACKED_ROWS} facts are adjacent; those of the next facts start
- * at the next multiple of 64 results.
+ * fixed number of bits, see {@link ResultColumn}. Masks and codes are numbered from the lowest bit
+ * of the first byte. Columns of 4 and 8 bytes of which packing would save less than an eighth
+ * contain whole values. The results of {@link PlanDescriptor#PACKED_ROWS} facts are adjacent; those
+ * of the next facts start at the next multiple of 64 results.
  *
  * <p>A step joins at most {@code capacityRows} facts. {@code layout.h} has the same layout.
  */
@@ -116,7 +116,7 @@ final class PackedResults implements ResultFormat {
             return ResultColumn.packed(offset, widthBytes, range.within(widthBytes));
         }
         int wholeBits = Byte.SIZE * widthBytes;
-        return range.bits() <= wholeBits - wholeBits / 8
+        return ResultColumn.codeBits(range) <= wholeBits - wholeBits / 8
                 ? ResultColumn.packed(offset, widthBytes, range)
                 : ResultColumn.whole(offset, widthBytes);
     }

@@ -125,6 +125,25 @@ class DeviceGroupTest {
         assertThat(steps[1]).as("steps of the second device").isPositive();
     }
 
+    @Test
+    void shouldCopyAllBuildRowsToDevicesWithoutAccessToEachOther() throws Exception {
+        close();
+        devices = HostDevice.open(options(TableSpread.SHARDED).withPeerAccess(false));
+
+        try (GpuJoinEngine engine = engine(TableSpread.SHARDED)) {
+            // Every device has a slot twice for each row: no table is sharded.
+            assertThat(engine.stats().tableBytes()).isEqualTo(2L * 2 * 32 * ROWS);
+            engine.submitProbe(chunk(ChunkDescriptor.FACTS, 0, 100), 0);
+            engine.submitProbe(chunk(ChunkDescriptor.FACTS, 100, 200), 0);
+            List<Long> values = new ArrayList<>();
+            while (engine.inFlightCount() > 0) {
+                poll(engine, values);
+            }
+            assertThat(values)
+                    .isEqualTo(LongStream.range(0, 200).mapToObj(key -> 3 * key).toList());
+        }
+    }
+
     private static void poll(GpuJoinEngine engine, List<Long> values) {
         ResultBatch batch = engine.poll();
         if (batch != null) {

@@ -86,7 +86,8 @@ class PackedResultsTest {
         "INT64, 0, 72057594037927935, 56",
         "INT64, 0, 72057594037927936, 64",
         "INT64, -9223372036854775808, 9223372036854775807, 64",
-        "INT32, -134217728, 134217727, 28",
+        "INT32, 0, 33554431, 25",
+        "INT32, 0, 33554432, 32",
         "INT32, 0, 268435456, 32"
     })
     void shouldWriteWholeValuesUnlessAnEighthIsSaved(
@@ -99,11 +100,20 @@ class PackedResultsTest {
         assertThat(column.base()).isEqualTo(isWhole ? 0 : least);
     }
 
+    @ParameterizedTest(name = "{0} bits: {1}")
+    @CsvSource({"6, 6", "7, 8", "9, 9", "12, 12", "13, 16", "25, 25", "26, 32", "31, 32", "33, 33"})
+    void shouldRoundCodesUpToWholeBytesThatAreAQuarterMoreAtMost(int needed, int bits) {
+        DimensionSpec side = dimension(JoinKind.INNER, Column.of("p", ColumnType.INT64));
+        PayloadRange range = new PayloadRange(5, 5 + (1L << needed) - 1);
+        assertThat(packed(side, range).column(0, 0).bits()).isEqualTo(bits);
+    }
+
     @ParameterizedTest(name = "{0} in {1} to {2}: {3} bits from {4} on")
     @CsvSource({
         "INT8, -3, 4, 3, -3",
         "INT8, -128, 127, 8, -128",
-        "INT16, 0, 32767, 15, 0",
+        "INT16, 0, 2047, 11, 0",
+        "INT16, 0, 32767, 16, 0",
         "INT16, -9223372036854775808, 9223372036854775807, 16, -32768"
     })
     void shouldAlwaysPackNarrowValues(
