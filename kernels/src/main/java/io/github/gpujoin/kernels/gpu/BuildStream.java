@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,6 +31,8 @@ final class BuildStream implements AutoCloseable {
     private static final int MIN_EXTENT_RUNS = 16;
     private static final int MAX_EXTENT_RUNS = 256;
 
+    private static final long NO_COPY = -1;
+
     /** The runs of one device. */
     private final class DeviceRuns {
 
@@ -43,6 +46,9 @@ final class BuildStream implements AutoCloseable {
         private long filled;
 
         private long copied;
+
+        /** Number of the last copy. */
+        private long lastCopy = NO_COPY;
 
         DeviceRuns(DeviceLease lease, MemoryLimits limits) {
             this.driver = lease.driver();
@@ -67,9 +73,28 @@ final class BuildStream implements AutoCloseable {
         /** Starts a copy of a pinned run to a free run of the device, which it returns. */
         private long startCopy(long pinned) {
             long run = free.remove();
-            driver.startCopyToDevice(run, pinned, runLayout.lengthBytes());
+            lastCopy = driver.startCopyToDevice(run, pinned, runLayout.lengthBytes());
             count++;
             return run;
+        }
+
+        /**
+         * Waits for the last copy alone. It started a whole run ago and has normally completed,
+         * whereas other streams may always have copies queued behind it.
+         */
+        private void awaitLastCopy() {
+            if (lastCopy != NO_COPY) {
+                long startNs = System.nanoTime();
+                while (!driver.hasCopied(lastCopy)) {
+                    if (System.nanoTime() - startNs > timeoutNs) {
+                        memory.lose();
+                        throw new GpuUnavailableException(
+                                GpuFailure.KERNEL_STALLED,
+                                "Copy of build rows timed out: timeoutNs=" + timeoutNs);
+                    }
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 
@@ -223,8 +248,7 @@ final class BuildStream implements AutoCloseable {
         if (targets.stream().anyMatch(device -> device.free.isEmpty())) {
             group.whileStopped(timeoutNs, () -> allocateExtents(targets));
         }
-        // The copy of the other run started a whole run ago and has normally completed.
-        targets.forEach(device -> device.driver.awaitCopies());
+        targets.forEach(DeviceRuns::awaitLastCopy);
         copying = true;
         for (int i = 0; i < targets.size(); i++) {
             runs.get(i).add(targets.get(i).startCopy(filling.filled));

@@ -132,7 +132,7 @@ class DeviceGroupTest {
 
         try (GpuJoinEngine engine = engine(TableSpread.SHARDED)) {
             // Every device has a slot twice for each row: no table is sharded.
-            assertThat(engine.stats().tableBytes()).isEqualTo(2L * 2 * 32 * ROWS);
+            assertThat(engine.stats().tableBytes()).isEqualTo(2L * 2 * 24 * ROWS);
             engine.submitProbe(chunk(ChunkDescriptor.FACTS, 0, 100), 0);
             engine.submitProbe(chunk(ChunkDescriptor.FACTS, 100, 200), 0);
             List<Long> values = new ArrayList<>();
@@ -151,7 +151,7 @@ class DeviceGroupTest {
         }
     }
 
-    /** A whole table takes 2 * 32 bytes a row on each device, a shard half of that. */
+    /** A whole table takes 2 * 24 bytes a row on each device, a shard half of that. */
     @Test
     void shouldShardATableWithoutMemoryForAWholeOne() {
         long replicatedBytes;
