@@ -141,7 +141,7 @@ final class ProbeSide implements ProbePath, AutoCloseable {
     private void acceptHeld(Chunk chunk) throws Exception {
         if (chunk.hasManyPartitions()) {
             acceptMany(chunk);
-        } else if (submit(chunk)) {
+        } else if (submit(chunk, true)) {
             awaitRoom();
         }
     }
@@ -189,11 +189,19 @@ final class ProbeSide implements ProbePath, AutoCloseable {
     }
 
     /**
-     * Submits facts, or appends them to the log.
+     * Submits facts, or appends them to the log. Emits no results unless facts are deferred, so
+     * that a snapshot may call it.
      *
      * @return whether the engine is next to join them, after those that wait
      */
     boolean submit(Chunk chunk) throws Exception {
+        return submit(chunk, false);
+    }
+
+    /**
+     * @param waits whether to emit results for a while, to make room in the engine
+     */
+    private boolean submit(Chunk chunk, boolean waits) throws Exception {
         InFlightProbe probe = new InFlightProbe(chunk, 0);
         watermarks.accepted(orderOf(chunk));
         if (!loop.isJoining()) {
@@ -207,7 +215,7 @@ final class ProbeSide implements ProbePath, AutoCloseable {
             loop.work(MAIL_MS);
             return false;
         }
-        if (!loop.trySubmit(probe) && !submitWithRoom(probe)) {
+        if (!loop.trySubmit(probe) && !(waits && submitWithRoom(probe))) {
             keep(probe);
         }
         return true;
