@@ -11,6 +11,7 @@ import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ProbeQueue;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.TableMemory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryRefusedException;
@@ -126,8 +127,8 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
-    public long availableBytes() {
-        return allocator.availableBytes();
+    public TableMemory tableMemory() {
+        return TableMemory.ofOne(allocator.availableBytes());
     }
 
     @Override

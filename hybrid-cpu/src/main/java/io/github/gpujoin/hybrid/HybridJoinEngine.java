@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * or of many if there is one group. Results are emitted in the order of the probe chunks.
  *
  * <pre>
- *   probe chunk -- its partition group --+-- DEVICE   engine of the group, device budget
+ *   probe chunk -- its partition group --+-- DEVICE   engine of the group, budgets of devices
  *                                        +-- HOST     engine of the group, host budget
  *                                        +-- SPILLED  temporary tables, host budget
  * </pre>
@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  * {@link FallbackDeduplicator} records.
  *
  * <p>Not thread-safe, except for {@link #stats()}, {@link #tiers()}, {@link #tierUsage()}, {@link
- * #fastestEngine()}, {@link #deviceFailure()}, {@link #acceptsMixedPartitions()} and {@link
- * #isSpilled}. Partition numbers are those of the chunks, not relative to {@link
- * HybridOptions#firstPartition()}.
+ * #memberSkew()}, {@link #fastestEngine()}, {@link #deviceFailure()}, {@link
+ * #acceptsMixedPartitions()} and {@link #isSpilled}. Partition numbers are those of the chunks, not
+ * relative to {@link HybridOptions#firstPartition()}.
  */
 public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
 
@@ -96,6 +96,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
         this.placement =
                 new Placement(
                         options,
+                        spec.factSchema().fixedRowBytes(),
                         rows,
                         log,
                         this.device,
@@ -114,15 +115,28 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * Thread-safe.
      */
     public List<MemoryTier> tiers() {
-        return snapshot.tiers();
+        return locations().stream().map(TableLocation::tier).toList();
+    }
+
+    /** Returns the location of each partition group, as {@link #tiers()} does its tier. */
+    List<TableLocation> locations() {
+        return snapshot.locations();
     }
 
     /**
-     * Returns what each tier holds, the fastest first, without empty tiers; empty until the tables
-     * are built. Thread-safe.
+     * Returns what each location holds, the fastest first, without empty ones; empty until the
+     * tables are built. Thread-safe.
      */
     public List<TierUsage> tierUsage() {
         return snapshot.usage();
+    }
+
+    /**
+     * Returns the probes of the busiest member of a device group against the mean of all members,
+     * as last measured; 1 if no table is on one member alone. Thread-safe.
+     */
+    public double memberSkew() {
+        return placement.memberSkew();
     }
 
     /**
@@ -145,10 +159,9 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * @throws IllegalArgumentException if this subtask does not own the partition
      */
     public boolean isSpilled(int partition) {
-        List<MemoryTier> current = snapshot.tiers();
+        List<TableLocation> current = locations();
         return !current.isEmpty()
-                && current.get(placement.groupOf(rows.index(partition)).number())
-                        == MemoryTier.SPILLED;
+                && !current.get(placement.groupOf(rows.index(partition)).number()).hasTables();
     }
 
     /**
@@ -156,7 +169,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
      * and it has tables. Chunks submitted before a move are joined regardless. Thread-safe.
      */
     public boolean acceptsMixedPartitions() {
-        List<MemoryTier> current = snapshot.tiers();
+        List<TableLocation> current = locations();
         return current.size() == 1 && current.get(0).hasTables();
     }
 
@@ -434,7 +447,7 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     private void spillLost(PartitionGroup partitionGroup) {
         partitionGroup.clearSubmitted();
         partitionGroup.stay();
-        partitionGroup.moveTo(MemoryTier.SPILLED, null);
+        partitionGroup.spill();
         retired.add(partitionGroup.move());
     }
 

@@ -8,7 +8,7 @@ package io.github.gpujoin.hybrid;
  * <pre>
  *   SPILLED --- tables are built from the log ----> DEVICE, HOST
  *   DEVICE, HOST --- tables are dropped ----------> SPILLED
- *   DEVICE &lt;-- built from the log, then swapped --> HOST
+ *   DEVICE &lt;-- built from the log, then swapped --> HOST, another member of the device group
  * </pre>
  *
  * <p>The replicated dimensions do not move: host and device each have their tables.
@@ -29,24 +29,5 @@ public enum MemoryTier {
     /** Returns whether this tier is as fast as the other or faster. */
     boolean isAtLeast(MemoryTier other) {
         return compareTo(other) <= 0;
-    }
-
-    /** Returns the tier to try next if this one has no room. */
-    MemoryTier slower() {
-        return this == DEVICE ? HOST : SPILLED;
-    }
-
-    /**
-     * Checks a change of tier.
-     *
-     * @return {@code next}
-     * @throws IllegalStateException if it is this tier
-     */
-    MemoryTier to(MemoryTier next) {
-        if (next == this) {
-            throw new IllegalStateException(
-                    "Partition group is already in this tier: tier=" + this);
-        }
-        return next;
     }
 }

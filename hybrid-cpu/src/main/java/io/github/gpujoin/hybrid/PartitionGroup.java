@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adjacent radix partitions that are placed together in one memory tier. Not thread-safe.
+ * Adjacent radix partitions whose tables are in one location. Not thread-safe.
  *
  * <p>A group moves between two probe chunks. Its new tables are built while the old engine still
  * joins. Then further chunks wait until the old engine has finished all submitted ones.
@@ -17,14 +17,15 @@ final class PartitionGroup {
     private final int firstPartition;
     private final int endPartition;
     private final long buildBytes;
-    private MemoryTier tier = MemoryTier.SPILLED;
+    private TableLocation location = TableLocation.SPILLED;
     private @Nullable JoinEngine engine;
-    private long tableBytes;
+    private TableSize size = TableSize.NONE;
 
     /** Target of the current move. */
-    private @Nullable MemoryTier nextTier;
+    private @Nullable TableLocation nextLocation;
 
     private @Nullable JoinEngine nextEngine;
+    private TableSize nextSize = TableSize.NONE;
 
     /** Chunks that an engine of the group has received and not finished. */
     private int submittedCount;
@@ -38,8 +39,11 @@ final class PartitionGroup {
      */
     private boolean hasGroups;
 
-    /** Memory that was free in each tier when it had no room for the group. */
+    /** More than what was free in a tier, or on a member, when it had no room for the group. */
     private final long[] refusedBytes = new long[MemoryTier.values().length];
+
+    /** More than what was free on the fullest member when all had no room for the group. */
+    private long refusedEachBytes;
 
     PartitionGroup(int number, int firstPartition, int endPartition, long buildBytes) {
         this.number = number;
@@ -64,8 +68,12 @@ final class PartitionGroup {
         return buildBytes;
     }
 
+    TableLocation location() {
+        return location;
+    }
+
     MemoryTier tier() {
-        return tier;
+        return location.tier();
     }
 
     /** Returns the engine with the tables of the group; null if the group is SPILLED. */
@@ -74,24 +82,35 @@ final class PartitionGroup {
     }
 
     /** Returns the memory of its tables. */
-    long tableBytes() {
-        return tableBytes;
+    TableSize size() {
+        return size;
     }
 
     /**
-     * Estimates the table size in a tier: the actual size in the current tier, otherwise the
-     * estimate of the tier, and more than what was once too little.
+     * Estimates the size of one copy of its tables in a tier: the actual size in the current tier,
+     * otherwise the estimate of the tier, and more than what was once too little.
      */
-    long bytesIn(TierEngines target) {
-        if (tier == target.tier()) {
-            return tableBytes;
-        }
-        return Math.max(target.tableBytes(buildBytes), refusedBytes[target.tier().ordinal()]);
+    long wholeBytesIn(TierEngines target) {
+        return tier() == target.tier()
+                ? size.wholeBytes()
+                : Math.max(target.tableBytes(buildBytes), refusedBytes[target.tier().ordinal()]);
     }
 
-    /** Records that a tier had no room for the group. */
-    void recordRefusal(MemoryTier target, long availableBytes) {
-        refusedBytes[target.ordinal()] = Math.max(availableBytes, availableBytes + 1);
+    /** Estimates, in the same way, the size on each member if all of them probe its tables. */
+    long eachBytesIn(TierEngines target) {
+        return location.equals(TableLocation.DEVICE)
+                ? size.eachBytes()
+                : Math.max(target.eachBytes(wholeBytesIn(target)), refusedEachBytes);
+    }
+
+    /** Records that a location had no room for the group. */
+    void recordRefusal(TableLocation target, long availableBytes) {
+        long needed = Math.max(availableBytes, availableBytes + 1);
+        if (target.equals(TableLocation.DEVICE)) {
+            refusedEachBytes = needed;
+        } else {
+            refusedBytes[target.tier().ordinal()] = needed;
+        }
     }
 
     // ------------------------------------------------------------------ moving
@@ -100,10 +119,17 @@ final class PartitionGroup {
      * Sets the target of a move, which takes place once no chunk is submitted.
      *
      * @param engineThere with the new tables; null if the target is SPILLED
+     * @param sizeThere of the new tables
      */
-    void moveTo(MemoryTier target, @Nullable JoinEngine engineThere) {
-        nextTier = tier.to(target);
+    void moveTo(TableLocation target, @Nullable JoinEngine engineThere, TableSize sizeThere) {
+        nextLocation = location.to(target);
         nextEngine = engineThere;
+        nextSize = sizeThere;
+    }
+
+    /** Sets the target of a move to SPILLED. */
+    void spill() {
+        moveTo(TableLocation.SPILLED, null, TableSize.NONE);
     }
 
     /** Cancels the move and closes its engine. */
@@ -112,11 +138,11 @@ final class PartitionGroup {
             nextEngine.close();
         }
         nextEngine = null;
-        nextTier = null;
+        nextLocation = null;
     }
 
     boolean isMoving() {
-        return nextTier != null;
+        return nextLocation != null;
     }
 
     boolean canMove() {
@@ -131,10 +157,10 @@ final class PartitionGroup {
     @Nullable JoinEngine move() {
         JoinEngine old = engine;
         engine = nextEngine;
-        tier = nextTier;
-        tableBytes = engine == null ? 0 : engine.stats().tableBytes();
+        location = nextLocation;
+        size = nextSize;
         nextEngine = null;
-        nextTier = null;
+        nextLocation = null;
         return old;
     }
 

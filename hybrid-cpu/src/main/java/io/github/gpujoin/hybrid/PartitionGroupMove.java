@@ -6,7 +6,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A move of a partition group to another memory tier. Not thread-safe.
+ * A move of a partition group to another location. Not thread-safe.
  *
  * <pre>
  *   LOADING --- tables are complete, or none are needed ---> WAITING
@@ -34,7 +34,7 @@ final class PartitionGroupMove {
     }
 
     private final PartitionGroup group;
-    private final MemoryTier target;
+    private final TableLocation target;
     private final @Nullable TierEngines engines;
     private State state = State.LOADING;
 
@@ -44,7 +44,7 @@ final class PartitionGroupMove {
     /**
      * @param engines of the target; null if it is SPILLED
      */
-    PartitionGroupMove(PartitionGroup group, MemoryTier target, @Nullable TierEngines engines) {
+    PartitionGroupMove(PartitionGroup group, TableLocation target, @Nullable TierEngines engines) {
         this.group = group;
         this.target = target;
         this.engines = engines;
@@ -54,7 +54,7 @@ final class PartitionGroupMove {
         return group;
     }
 
-    MemoryTier target() {
+    TableLocation target() {
         return target;
     }
 
@@ -62,9 +62,9 @@ final class PartitionGroupMove {
         return state == State.LOADING;
     }
 
-    /** Returns whether the group is not in the target tier yet and the target is usable. */
+    /** Returns whether the group is not at the target yet and the target is usable. */
     boolean isPossible() {
-        return group.tier() != target && (engines == null || engines.isOpen());
+        return !group.location().equals(target) && (engines == null || engines.isOpen());
     }
 
     /**
@@ -80,24 +80,22 @@ final class PartitionGroupMove {
             return;
         }
         if (engines == null) {
-            awaitGroup(null);
+            state = state.to(State.WAITING);
+            group.spill();
         } else if (load == null) {
             load =
                     new TableLoad(
-                            engines.newEngine(dimension),
+                            engines.newEngine(dimension, target),
                             dimension,
                             log.ofPartitions(group.firstPartition(), group.endPartition()));
         } else if (load.step(maxRows, buildSteps)) {
+            state = state.to(State.WAITING);
             JoinEngine engine = load.detachEngine();
-            awaitGroup(engine);
-            engines.recordTableBytes(engine.stats().tableBytes(), group.buildBytes());
+            load = null;
+            TableSize size = engines.sizeOf(engine, dimension, target);
+            group.moveTo(target, engine, size);
+            engines.recordTableBytes(size.wholeBytes(), group.buildBytes());
         }
-    }
-
-    private void awaitGroup(JoinEngine engine) {
-        state = state.to(State.WAITING);
-        load = null;
-        group.moveTo(target, engine);
     }
 
     /**
@@ -117,10 +115,10 @@ final class PartitionGroupMove {
     /** Cancels the move and records how much memory the target had. */
     void abandon() {
         cancel();
-        group.recordRefusal(target, engines.availableBytes());
+        group.recordRefusal(target, engines.availableBytes(target));
     }
 
-    /** Cancels the move; the group stays in its tier. */
+    /** Cancels the move; the group stays where it is. */
     void cancel() {
         state = state.to(State.DONE);
         if (load != null) {

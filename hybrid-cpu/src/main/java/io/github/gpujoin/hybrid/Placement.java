@@ -4,9 +4,10 @@ package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
+import io.github.gpujoin.core.engine.TableMemory;
 import io.github.gpujoin.core.histogram.RunningHistogram;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -14,7 +15,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The partition groups of a build side and their memory tiers.
+ * The partition groups of a build side and the locations of their tables.
  *
  * <p>Groups are placed by build bytes first. While probes arrive, groups are placed again by their
  * probes for each byte of table, one group at a time. Not thread-safe.
@@ -35,10 +36,15 @@ final class Placement implements AutoCloseable {
     private final Consumer<PartitionGroup> onMoved;
     private final Consumer<EngineUnavailableException> onDeviceLost;
     private final ArrayDeque<PartitionGroupMove> planned = new ArrayDeque<>();
-    private List<PartitionGroup> groups = List.of();
-    private int[] groupOfPartition;
+    private final PlacementDemand demand;
+    private final MemberBalance balance;
+    private PartitionGroups groups = PartitionGroups.NONE;
     private RunningHistogram probes;
-    private long rowsUntilPlan;
+
+    /** Probes since the last plan, and those after which the next one is due. */
+    private long rowsSincePlan;
+
+    private long rowsOfPlan;
 
     /** The current move. */
     private @Nullable PartitionGroupMove move;
@@ -46,26 +52,30 @@ final class Placement implements AutoCloseable {
     // State of the first placement.
 
     /** The current plan of the first placement; null between plans. */
-    private @Nullable List<MemoryTier> firstPlan;
+    private @Nullable List<TableLocation> firstPlan;
 
     private int plansLeft;
 
-    /** Index of the group that the current plan places next. */
+    /** Groups in the order in which the current plan places them, and index of the next one. */
+    private List<PartitionGroup> firstOrder = List.of();
+
     private int nextGroup;
 
-    /** Target tier of that group; null if it is not known yet. */
-    private @Nullable MemoryTier target;
+    /** Target of that group; null if it is not known yet. */
+    private @Nullable TableLocation target;
 
     /** Whether the current plan has moved a group. */
     private boolean hasMoved;
 
     /**
+     * @param factRowBytes bytes of a fact
      * @param onMoved called with a group as soon as it can {@linkplain PartitionGroup#move() move}
      * @param onDeviceLost receives the reason if the device fails, and must call {@link
      *     #deviceLost}
      */
     Placement(
             HybridOptions options,
+            int factRowBytes,
             PartitionBuildBytes rows,
             BuildChunks log,
             TierEngines device,
@@ -73,16 +83,23 @@ final class Placement implements AutoCloseable {
             Consumer<PartitionGroup> onMoved,
             Consumer<EngineUnavailableException> onDeviceLost) {
         this.options = options;
+        this.balance = new MemberBalance(factRowBytes);
         this.rows = rows;
         this.log = log;
         this.device = device;
         this.host = host;
+        this.demand = new PlacementDemand(rows, device, host);
         this.onMoved = onMoved;
         this.onDeviceLost = onDeviceLost;
     }
 
     List<PartitionGroup> groups() {
-        return groups;
+        return groups.all();
+    }
+
+    /** Returns the {@linkplain MemberBalance#skew() skew} of the members. Thread-safe. */
+    double memberSkew() {
+        return balance.skew();
     }
 
     /**
@@ -91,7 +108,7 @@ final class Placement implements AutoCloseable {
      * @param partition index relative to the first partition of this subtask
      */
     PartitionGroup groupOf(int partition) {
-        return groups.get(groupOfPartition[partition]);
+        return groups.ofPartition(partition);
     }
 
     // ------------------------------------------------------------------ first placement
@@ -102,11 +119,8 @@ final class Placement implements AutoCloseable {
      * @return whether each group has its tier
      */
     boolean placeStep(long maxRows) {
-        if (groups.isEmpty()) {
-            divide(
-                    options.partitionGroupCount() > 0
-                            ? Math.min(options.partitionGroupCount(), partitionCount())
-                            : chosenGroupCount());
+        if (groups().isEmpty()) {
+            divide(hasFixedCount() ? fixedGroupCount() : chosenGroupCount());
         } else if (move != null) {
             stepFirstMove(maxRows);
         } else if (firstPlan != null) {
@@ -116,7 +130,7 @@ final class Placement implements AutoCloseable {
             startPlan();
         } else {
             makeRoomForSpilled();
-            boolean isTooLarge = groups.size() == 1 && !groups.get(0).tier().hasTables();
+            boolean isTooLarge = isOneGroup() && !groups().get(0).tier().hasTables();
             if (!isTooLarge || partitionCount() == 1) {
                 return true;
             }
@@ -129,32 +143,43 @@ final class Placement implements AutoCloseable {
         return options.partitionCount();
     }
 
+    private boolean isOneGroup() {
+        return groups().size() == 1;
+    }
+
+    private boolean hasFixedCount() {
+        return options.partitionGroupCount() > 0;
+    }
+
+    private int fixedGroupCount() {
+        return Math.min(options.partitionGroupCount(), partitionCount());
+    }
+
     private int chosenGroupCount() {
         TierEngines fastest = device.isOpen() ? device : host;
+        TableMemory memory = fastest.memory();
         return PartitionGroupCount.choose(
-                fastest.peakBytes(rows.total()), fastest.availableBytes(), partitionCount());
+                fastest.peakBytes(rows.total()),
+                memory,
+                partitionCount(),
+                count -> fastest.peakBytes(PartitionGroups.largestBytes(rows, count)));
     }
 
     private void divide(int count) {
-        List<PartitionGroup> divided = new ArrayList<>();
-        groupOfPartition = new int[partitionCount()];
-        for (int u = 0; u < count; u++) {
-            int first = (int) ((long) partitionCount() * u / count);
-            int end = (int) ((long) partitionCount() * (u + 1) / count);
-            int base = options.firstPartition();
-            divided.add(new PartitionGroup(u, base + first, base + end, rows.bytes(first, end)));
-            for (int p = first; p < end; p++) {
-                groupOfPartition[p] = u;
-            }
-        }
-        groups = List.copyOf(divided);
+        groups = PartitionGroups.divide(rows, options.firstPartition(), count);
         probes = new RunningHistogram(count, options.windowRows());
-        rowsUntilPlan = options.windowRows();
+        rowsSincePlan = 0;
+        rowsOfPlan = options.windowRows();
         plansLeft = FIRST_PLANS;
     }
 
     private void startPlan() {
-        firstPlan = plan(true);
+        firstPlan = PlacementPlanner.plan(demand.ofBuildBytes(groups()), demand.budgets(groups()));
+        // An engine replicates tables that all members probe if memory is left for that.
+        firstOrder =
+                groups().stream()
+                        .sorted(Comparator.comparing(group -> isSpread(firstPlan, group)))
+                        .toList();
         nextGroup = 0;
         target = null;
         hasMoved = false;
@@ -164,12 +189,12 @@ final class Placement implements AutoCloseable {
      * Starts the next move of the plan or ends the plan. Another plan follows if a group has moved.
      */
     private void startFirstMove() {
-        for (; nextGroup < groups.size(); nextGroup++, target = null) {
-            PartitionGroup group = groups.get(nextGroup);
-            target = target == null ? firstPlan.get(nextGroup) : target;
+        for (; nextGroup < firstOrder.size(); nextGroup++, target = null) {
+            PartitionGroup group = firstOrder.get(nextGroup);
+            target = target == null ? firstPlan.get(group.number()) : target;
             for (;
-                    target.hasTables() && !group.tier().isAtLeast(target);
-                    target = target.slower()) {
+                    target.hasTables() && !group.tier().isAtLeast(target.tier());
+                    target = afterRefusal(group, target)) {
                 PartitionGroupMove first = moveOf(group, target);
                 if (first.isPossible()) {
                     move = first;
@@ -178,7 +203,7 @@ final class Placement implements AutoCloseable {
             }
         }
         firstPlan = null;
-        boolean hasSpilled = groups.stream().anyMatch(group -> !group.tier().hasTables());
+        boolean hasSpilled = groups().stream().anyMatch(group -> !group.tier().hasTables());
         plansLeft = hasMoved && hasSpilled ? plansLeft : 0;
     }
 
@@ -186,8 +211,9 @@ final class Placement implements AutoCloseable {
         try {
             move.step(options.partitionedDimension(), log, maxRows, 1);
         } catch (EngineUnavailableException e) {
+            PartitionGroup group = move.group();
             abandonMove(e);
-            target = target.slower();
+            target = afterRefusal(group, target);
             return;
         }
         if (!move.isLoading()) {
@@ -196,14 +222,32 @@ final class Placement implements AutoCloseable {
         }
     }
 
+    /**
+     * Returns where to try next. After a refusal, a group is expected to need more than what its
+     * target had, so another member is tried only if it has more.
+     */
+    private TableLocation afterRefusal(PartitionGroup group, TableLocation refused) {
+        if (refused.tier() == MemoryTier.HOST) {
+            return TableLocation.SPILLED;
+        }
+        List<Long> members = device.memory().availableBytes();
+        int roomiest = members.indexOf(Collections.max(members));
+        if (device.memory().canPlace() && group.wholeBytesIn(device) <= members.get(roomiest)) {
+            return TableLocation.placedOn(roomiest);
+        }
+        // Most of a build side that does not fit the device as a whole fits it in groups.
+        boolean isDivisible = isOneGroup() && partitionCount() > 1 && !hasFixedCount();
+        return device.isOpen() && isDivisible ? TableLocation.SPILLED : TableLocation.HOST;
+    }
+
     /** Reserves host memory for the temporary tables of one partition. */
     private void makeRoomForSpilled() {
-        for (int u = groups.size() - 1; u >= 0; u--) {
-            boolean spills = groups.stream().anyMatch(group -> !group.tier().hasTables());
-            if (!spills || host.availableBytes() >= spillBytes()) {
+        for (int u = groups().size() - 1; u >= 0; u--) {
+            boolean spills = groups().stream().anyMatch(group -> !group.tier().hasTables());
+            if (!spills || host.availableBytes(TableLocation.HOST) >= demand.spillBytes()) {
                 return;
             }
-            PartitionGroup group = groups.get(u);
+            PartitionGroup group = groups().get(u);
             if (group.tier() == MemoryTier.HOST) {
                 spill(group);
             }
@@ -212,45 +256,11 @@ final class Placement implements AutoCloseable {
 
     /** Spills a group without submitted chunks at once. */
     private void spill(PartitionGroup group) {
-        group.moveTo(MemoryTier.SPILLED, null);
+        group.spill();
         onMoved.accept(group);
     }
 
-    private long spillBytes() {
-        return host.peakBytes(rows.largest());
-    }
-
     // ------------------------------------------------------------------ placement by probes
-
-    private List<MemoryTier> plan(boolean first) {
-        long allBytes = Math.max(1, rows.total());
-        List<PartitionGroupLoad> loads = new ArrayList<>();
-        for (PartitionGroup group : groups) {
-            double share =
-                    first ? (double) group.buildBytes() / allBytes : probes.share(group.number());
-            loads.add(
-                    new PartitionGroupLoad(
-                            group.bytesIn(device), group.bytesIn(host), share, group.tier()));
-        }
-        return PlacementPlanner.plan(
-                loads, new PlacementPlanner.Budgets(budget(device), budget(host), spillBytes()));
-    }
-
-    /**
-     * Returns the free memory of a tier plus the memory of its groups; -1 if the tier is unusable.
-     */
-    private long budget(TierEngines tier) {
-        if (!tier.isOpen()) {
-            return -1;
-        }
-        long free = tier.availableBytes();
-        long freed =
-                groups.stream()
-                        .filter(group -> group.tier() == tier.tier())
-                        .mapToLong(PartitionGroup::tableBytes)
-                        .sum();
-        return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
-    }
 
     /** Counts submitted probes, except those announced before. */
     void probed(PartitionGroup group, long rows) {
@@ -268,14 +278,15 @@ final class Placement implements AutoCloseable {
 
     /** Adds probes to the window, and plans moves at regular intervals. */
     private void count(PartitionGroup group, long rows) {
-        if (groups.size() == 1 && group.tier().hasTables()) {
+        if (isOneGroup() && group.tier().hasTables()) {
             return;
         }
         probes.add(group.number(), rows);
-        rowsUntilPlan -= rows;
-        if (rowsUntilPlan <= 0 && move == null && planned.isEmpty()) {
-            rowsUntilPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
+        rowsSincePlan += rows;
+        if (rowsSincePlan >= rowsOfPlan && move == null && planned.isEmpty()) {
             planMoves();
+            rowsSincePlan = 0;
+            rowsOfPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
         }
     }
 
@@ -284,27 +295,38 @@ final class Placement implements AutoCloseable {
         device.lose(e);
         planned.clear();
         if (move != null
-                && (move.target() == MemoryTier.DEVICE
+                && (move.target().tier() == MemoryTier.DEVICE
                         || move.group().tier() == MemoryTier.DEVICE)) {
             endMove().cancel();
         }
-        rowsUntilPlan = 0;
+        rowsOfPlan = 0;
     }
 
-    /** Plans moves to slower tiers first, since they free memory. */
+    /** Plans moves to slower tiers first and to faster ones last, since the first free memory. */
     private void planMoves() {
-        List<MemoryTier> plan = plan(false);
-        for (PartitionGroup group : groups) {
-            MemoryTier target = plan.get(group.number());
-            if (target != group.tier()) {
-                PartitionGroupMove next = moveOf(group, target);
-                if (group.tier().isAtLeast(target)) {
-                    planned.addFirst(next);
-                } else {
-                    planned.addLast(next);
-                }
-            }
+        List<PartitionGroupLoad> loads = demand.ofProbes(groups(), probes);
+        List<TableLocation> plan = PlacementPlanner.plan(loads, demand.budgets(groups()));
+        groups().stream()
+                .filter(group -> !plan.get(group.number()).equals(group.location()))
+                .map(group -> moveOf(group, plan.get(group.number())))
+                .sorted(
+                        Comparator.comparingInt(Placement::tiersUp)
+                                .thenComparing(move -> isSpread(plan, move.group())))
+                .forEach(planned::add);
+        Optional<MemberBalance.Move> even = balance.observe(loads, device.memory(), rowsSincePlan);
+        if (planned.isEmpty() && even.isPresent()) {
+            MemberBalance.Move to = even.get();
+            planned.add(moveOf(groups().get(to.group()), TableLocation.placedOn(to.member())));
         }
+    }
+
+    /** Returns whether a plan spreads a group over several members. */
+    private boolean isSpread(List<TableLocation> plan, PartitionGroup group) {
+        return device.memory().canPlace() && plan.get(group.number()).equals(TableLocation.DEVICE);
+    }
+
+    private static int tiersUp(PartitionGroupMove move) {
+        return move.group().tier().ordinal() - move.target().tier().ordinal();
     }
 
     /**
@@ -314,12 +336,12 @@ final class Placement implements AutoCloseable {
      * @return whether memory will be freed
      */
     boolean makeRoomOnHost() {
-        if (move != null && move.isLoading() && move.target() == MemoryTier.HOST) {
+        if (move != null && move.isLoading() && move.target().tier() == MemoryTier.HOST) {
             endMove().abandon();
             return true;
         }
         Optional<PartitionGroup> least =
-                groups.stream()
+                groups().stream()
                         .filter(group -> group.tier() == MemoryTier.HOST)
                         .filter(group -> !group.isMoving() && !group.hasSubmitted())
                         .min(Comparator.comparingDouble(group -> probes.share(group.number())));
@@ -344,13 +366,13 @@ final class Placement implements AutoCloseable {
             stepTables();
         } catch (EngineUnavailableException e) {
             PartitionGroup group = move.group();
-            boolean hasToGo = group.tier().isAtLeast(move.target());
+            boolean hasToGo = tiersUp(move) < 0;
             abandonMove(e);
             if (!hasToGo) {
                 return;
             }
             // If the slower tier has no room, the group is spilled.
-            move = moveOf(group, MemoryTier.SPILLED);
+            move = moveOf(group, TableLocation.SPILLED);
             stepTables();
         }
         finishIfPossible();
@@ -375,7 +397,7 @@ final class Placement implements AutoCloseable {
         PartitionGroupMove refused = endMove();
         refused.abandon();
         if (e.scope() == EngineUnavailableException.Scope.DEVICE) {
-            if (refused.target() == MemoryTier.HOST) {
+            if (refused.target().tier() == MemoryTier.HOST) {
                 throw e;
             }
             onDeviceLost.accept(e);
@@ -389,11 +411,11 @@ final class Placement implements AutoCloseable {
         return ended;
     }
 
-    private PartitionGroupMove moveOf(PartitionGroup group, MemoryTier target) {
+    private PartitionGroupMove moveOf(PartitionGroup group, TableLocation target) {
         return new PartitionGroupMove(
                 group,
                 target,
-                switch (target) {
+                switch (target.tier()) {
                     case DEVICE -> device;
                     case HOST -> host;
                     case SPILLED -> null;
@@ -406,6 +428,6 @@ final class Placement implements AutoCloseable {
         if (move != null) {
             endMove().cancel();
         }
-        groups.forEach(PartitionGroup::close);
+        groups().forEach(PartitionGroup::close);
     }
 }

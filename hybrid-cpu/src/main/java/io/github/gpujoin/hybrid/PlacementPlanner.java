@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.hybrid;
 
+import io.github.gpujoin.core.engine.TableMemory;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -9,11 +10,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Chooses a memory tier for each partition group, as a pure function.
+ * Chooses the location of each partition group, as a pure function.
  *
  * <p>The device gets the groups with the most probes for each byte of table, the host the next
  * ones; the rest is spilled. (Thostrup et al., "Distributed GPU Joins on Fast RDMA-capable
- * Networks", section 5, place by build bytes alone.)
+ * Networks", section 5, place by build bytes alone.) {@link DeviceRoom} chooses among the members
+ * of a device group.
  *
  * <p>The probes of a group count {@value #HYSTERESIS} times for its current tier and for slower
  * ones. So groups of nearly equal load do not swap tiers repeatedly, and a plan of an unchanged
@@ -28,51 +30,63 @@ final class PlacementPlanner {
     /**
      * Memory budgets for the tables of all partition groups.
      *
-     * @param deviceBytes of the device; negative if it is unusable
+     * @param device of each member of the device group; negative if it is unusable
      * @param hostBytes of the host; negative if it is unusable
      * @param spillBytes part of the host budget that stays free for temporary tables if a group is
      *     spilled
      */
-    record Budgets(long deviceBytes, long hostBytes, long spillBytes) {}
+    record Budgets(TableMemory device, long hostBytes, long spillBytes) {}
 
-    /** Returns the tier of each group, in order. */
-    static List<MemoryTier> plan(List<PartitionGroupLoad> groups, Budgets budgets) {
-        List<MemoryTier> tiers =
-                new ArrayList<>(Collections.nCopies(groups.size(), MemoryTier.SPILLED));
-        fill(tiers, groups, MemoryTier.DEVICE, budgets.deviceBytes());
-        List<MemoryTier> roomy = new ArrayList<>(tiers);
-        fill(roomy, groups, MemoryTier.HOST, budgets.hostBytes());
-        if (!roomy.contains(MemoryTier.SPILLED)) {
+    /** Returns the location of each group, in order. */
+    static List<TableLocation> plan(List<PartitionGroupLoad> groups, Budgets budgets) {
+        List<TableLocation> locations =
+                new ArrayList<>(Collections.nCopies(groups.size(), TableLocation.SPILLED));
+        fillDevice(locations, groups, budgets.device());
+        List<TableLocation> roomy = new ArrayList<>(locations);
+        fillHost(roomy, groups, budgets.hostBytes());
+        if (!roomy.contains(TableLocation.SPILLED)) {
             return roomy;
         }
-        fill(tiers, groups, MemoryTier.HOST, budgets.hostBytes() - budgets.spillBytes());
-        return tiers;
+        fillHost(locations, groups, budgets.hostBytes() - budgets.spillBytes());
+        return locations;
     }
 
-    /** Assigns the tier to the best groups that are still unplaced, while memory is left. */
-    private static void fill(
-            List<MemoryTier> tiers,
-            List<PartitionGroupLoad> groups,
-            MemoryTier target,
-            long budgetBytes) {
-        long freeBytes = budgetBytes;
-        List<Integer> best =
-                IntStream.range(0, groups.size())
-                        .boxed()
-                        .filter(u -> tiers.get(u) == MemoryTier.SPILLED)
-                        .sorted(
-                                Comparator.comparingDouble(
-                                                (Integer u) -> -worth(groups.get(u), target))
-                                        .thenComparing(
-                                                u -> !groups.get(u).tier().isAtLeast(target)))
-                        .toList();
+    private static void fillDevice(
+            List<TableLocation> locations, List<PartitionGroupLoad> groups, TableMemory device) {
+        DeviceRoom room = new DeviceRoom(device, groups);
+        List<Integer> best = bestOf(locations, groups, MemoryTier.DEVICE);
+        best.forEach(room::assign);
+        best.forEach(room::spreadIfOverloading);
+        best.forEach(room::assign); // a group that is sharded now has left room on its member
         for (int u : best) {
-            long bytes = groups.get(u).bytes(target);
+            if (room.location(u) != null) {
+                locations.set(u, room.location(u));
+            }
+        }
+    }
+
+    private static void fillHost(
+            List<TableLocation> locations, List<PartitionGroupLoad> groups, long budgetBytes) {
+        long freeBytes = budgetBytes;
+        for (int u : bestOf(locations, groups, MemoryTier.HOST)) {
+            long bytes = groups.get(u).hostBytes();
             if (bytes <= freeBytes) {
-                tiers.set(u, target);
+                locations.set(u, TableLocation.HOST);
                 freeBytes -= bytes;
             }
         }
+    }
+
+    /** Returns the groups that have no location yet, those with the most probes a byte first. */
+    private static List<Integer> bestOf(
+            List<TableLocation> locations, List<PartitionGroupLoad> groups, MemoryTier target) {
+        return IntStream.range(0, groups.size())
+                .boxed()
+                .filter(u -> !locations.get(u).hasTables())
+                .sorted(
+                        Comparator.comparingDouble((Integer u) -> -worth(groups.get(u), target))
+                                .thenComparing(u -> !groups.get(u).tier().isAtLeast(target)))
+                .toList();
     }
 
     /** Returns the probes for each byte of table. */

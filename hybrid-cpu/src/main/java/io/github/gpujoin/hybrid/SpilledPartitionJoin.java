@@ -212,7 +212,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
             if (load == null) {
                 load =
                         new TableLoad(
-                                host.newEngine(dimension),
+                                host.newEngine(dimension, TableLocation.HOST),
                                 dimension,
                                 log.slice(firstPartition, endPartition, sliceFrom, sliceTo()));
             }
@@ -266,7 +266,7 @@ final class SpilledPartitionJoin implements AutoCloseable {
                         + ", partition="
                         + firstPartition
                         + ", availableBytes="
-                        + host.availableBytes()
+                        + host.availableBytes(TableLocation.HOST)
                         + ". Raise gpu-join.cpu.memory or taskmanager.memory.managed.size.",
                 e);
     }

@@ -8,6 +8,9 @@ import io.github.gpujoin.core.engine.ForkableJoinEngine;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.core.engine.TableMemory;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -127,17 +130,40 @@ final class TierEngines implements AutoCloseable {
     }
 
     /** Forks an engine in state LOADING for a partition group. */
-    JoinEngine newEngine(int dimension) {
-        return shared.forkLoading(dimension);
+    JoinEngine newEngine(int dimension, TableLocation location) {
+        return location.isPlaced()
+                ? shared.forkLoading(dimension, location.member())
+                : shared.forkLoading(dimension);
     }
 
-    long availableBytes() {
-        return shared == null ? 0 : shared.availableBytes();
+    /** Returns the memory of the tables of a partition group. */
+    TableSize sizeOf(JoinEngine engine, int dimension, TableLocation location) {
+        long totalBytes = engine.stats().tableBytes();
+        int members = location.isPlaced() ? 1 : memory().memberCount();
+        boolean isSharded = ((ForkableJoinEngine) engine).isSharded(dimension);
+        return new TableSize(totalBytes, totalBytes / members, isSharded);
     }
 
-    /** Estimates the table size of some build bytes from the last table built. */
+    /** Returns the memory that tables may still use; none if the tier is not open. */
+    TableMemory memory() {
+        return shared == null ? TableMemory.ofOne(0) : shared.tableMemory();
+    }
+
+    /** Returns the bytes that are left on each member that a location uses. */
+    long availableBytes(TableLocation location) {
+        List<Long> bytes = memory().availableBytes();
+        return location.isPlaced() ? bytes.get(location.member()) : Collections.min(bytes);
+    }
+
+    /** Estimates the size of one copy of the tables of some build bytes from the last one built. */
     long tableBytes(long buildBytes) {
         return (long) (bytesPerBuildByte * buildBytes);
+    }
+
+    /** Estimates the size on each member of tables that all members probe. */
+    long eachBytes(long wholeBytes) {
+        TableMemory memory = memory();
+        return memory.canShard() ? wholeBytes / memory.memberCount() : wholeBytes;
     }
 
     /** Estimates the memory needed to build the tables of some build bytes. */

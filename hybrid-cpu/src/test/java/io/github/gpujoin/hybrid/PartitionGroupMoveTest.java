@@ -16,9 +16,9 @@ class PartitionGroupMoveTest {
     private final PartitionGroup group = new PartitionGroup(0, 0, 1, 100);
 
     private PartitionGroupMove spillFromHost() {
-        group.moveTo(MemoryTier.HOST, null);
+        group.moveTo(TableLocation.HOST, null, TableSize.NONE);
         group.move();
-        return new PartitionGroupMove(group, MemoryTier.SPILLED, null);
+        return new PartitionGroupMove(group, TableLocation.SPILLED, null);
     }
 
     @Test
@@ -49,9 +49,10 @@ class PartitionGroupMoveTest {
     @Test
     void shouldMoveOnlyToAnotherOpenTier() {
         TierEngines noDevice = new TierEngines(MemoryTier.DEVICE, null);
-        assertThat(new PartitionGroupMove(group, MemoryTier.DEVICE, noDevice).isPossible())
+        assertThat(new PartitionGroupMove(group, TableLocation.DEVICE, noDevice).isPossible())
                 .isFalse();
-        assertThat(new PartitionGroupMove(group, MemoryTier.SPILLED, null).isPossible()).isFalse();
+        assertThat(new PartitionGroupMove(group, TableLocation.SPILLED, null).isPossible())
+                .isFalse();
         assertThat(spillFromHost().isPossible()).isTrue();
     }
 }

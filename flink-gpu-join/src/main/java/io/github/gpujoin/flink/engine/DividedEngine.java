@@ -6,12 +6,14 @@ import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.api.explain.DeviceSpread;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.hybrid.BuildChunks;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.hybrid.MemoryTier;
+import io.github.gpujoin.hybrid.TierUsage;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
@@ -23,11 +25,15 @@ import org.jspecify.annotations.Nullable;
  * A subtask's engine whose build side is divided over the device, the host and state.
  *
  * @param engine joins in all memory tiers; the caller closes it
+ * @param dimension the divided one
  * @param device creates engines of the device; null if there is no device
  * @param host creates engines of the host
  */
 public record DividedEngine(
-        HybridJoinEngine engine, @Nullable JoinEngineFactory device, JoinEngineFactory host)
+        HybridJoinEngine engine,
+        int dimension,
+        @Nullable JoinEngineFactory device,
+        JoinEngineFactory host)
         implements EngineStatus {
 
     /** Name of the engine of spilled partitions, whose tables are built from state for a probe. */
@@ -61,7 +67,7 @@ public record DividedEngine(
                         host,
                         log,
                         lost -> onFallback.accept(asGpuFailure(lost)));
-        return new DividedEngine(engine, device, host);
+        return new DividedEngine(engine, division.dimension(), device, host);
     }
 
     /** Returns a failure as a GPU failure, also one that no GPU code threw. */
@@ -98,6 +104,7 @@ public record DividedEngine(
 
     @Override
     public List<PartitionClass> partitionClasses() {
+        List<String> devices = devices();
         return engine.tierUsage().stream()
                 .map(
                         usage ->
@@ -105,8 +112,44 @@ public record DividedEngine(
                                         usage.partitionCount(),
                                         engineAt(usage.tier()),
                                         reasonFor(usage.tier()),
-                                        usage.buildBytes()))
+                                        usage.buildBytes(),
+                                        spreadOf(usage, devices),
+                                        devicesOf(usage, devices)))
                 .toList();
+    }
+
+    private static DeviceSpread spreadOf(TierUsage usage, List<String> devices) {
+        if (usage.tier() != MemoryTier.DEVICE || devices.isEmpty()) {
+            return DeviceSpread.NONE;
+        }
+        if (usage.location().isPlaced()) {
+            return DeviceSpread.PLACED;
+        }
+        return usage.isSharded() ? DeviceSpread.SHARDED : DeviceSpread.REPLICATED;
+    }
+
+    private static List<String> devicesOf(TierUsage usage, List<String> devices) {
+        return switch (spreadOf(usage, devices)) {
+            case NONE, BY_SIZE -> List.of();
+            case PLACED -> List.of(devices.get(usage.location().member()));
+            case REPLICATED, SHARDED -> devices;
+        };
+    }
+
+    @Override
+    public long tableCount(DeviceSpread spread) {
+        List<String> devices = devices();
+        long divided =
+                engine.tierUsage().stream()
+                        .filter(usage -> spreadOf(usage, devices) == spread)
+                        .mapToLong(TierUsage::partitionGroupCount)
+                        .sum();
+        return divided + EngineStatus.super.tableCount(spread);
+    }
+
+    @Override
+    public DeviceSpread spread(int number) {
+        return number == dimension ? DeviceSpread.NONE : EngineStatus.super.spread(number);
     }
 
     private String engineAt(MemoryTier tier) {

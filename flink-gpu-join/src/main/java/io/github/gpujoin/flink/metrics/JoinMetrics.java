@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.EngineStats;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
+import io.github.gpujoin.flink.api.explain.DeviceSpread;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.DividedEngine;
@@ -18,8 +19,10 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngine;
 import java.util.Collection;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.apache.flink.metrics.Counter;
@@ -34,6 +37,10 @@ import org.apache.flink.metrics.MetricGroup;
  * <p>The reporter's thread reads values at any time, so suppliers must be thread-safe.
  */
 public final class JoinMetrics {
+
+    /** What may become of tables on several devices. */
+    private static final Set<DeviceSpread> SPREADS =
+            EnumSet.of(DeviceSpread.REPLICATED, DeviceSpread.SHARDED, DeviceSpread.PLACED);
 
     private final MetricGroup group;
     private final MetricLevel level;
@@ -184,6 +191,12 @@ public final class JoinMetrics {
                     "partitions",
                     () -> partitions(engine, name, partitions));
         }
+        for (DeviceSpread spread : SPREADS) {
+            gauge(
+                    group.addGroup("spread", spread.name()),
+                    "tables",
+                    () -> engine.tableCount(spread));
+        }
         gpuGauge("kernelHeartbeat", engine, GpuJoinEngine::kernelHeartbeat);
         gpuGauge("deviceBytes", engine, gpu -> gpu.memoryUse().deviceBytes());
         gpuGauge("pinnedBytes", engine, gpu -> gpu.memoryUse().pinnedBytes());
@@ -218,5 +231,6 @@ public final class JoinMetrics {
                     () -> engine.groupCountIn(tier));
         }
         gauge("spilledFactBytes", spilledFactBytes);
+        gauge("deviceSkew", engine.engine()::memberSkew);
     }
 }

@@ -27,7 +27,7 @@ public final class RunReport {
             DimensionExplanation dimension = plan.dimensions().get(d);
             dimensions.add(
                     dimension.joinedBy(
-                            counts.rows(d), classes(dimension, engine, counts.bytes(d))));
+                            counts.rows(d), classes(dimension, d, engine, counts.bytes(d))));
         }
         String subtask =
                 "subtask "
@@ -38,13 +38,18 @@ public final class RunReport {
     }
 
     private static List<PartitionClass> classes(
-            DimensionExplanation dimension, EngineStatus engine, long bytes) {
+            DimensionExplanation dimension, int number, EngineStatus engine, long bytes) {
         List<PartitionClass> divided = engine.partitionClasses();
         if (dimension.distribution() == Distribution.PARTITIONED && !divided.isEmpty()) {
             return divided;
         }
         return List.of(
                 new PartitionClass(
-                        PartitionClass.ALL, engine.engineName(), engine.reason(), bytes));
+                        PartitionClass.ALL,
+                        engine.engineName(),
+                        engine.reason(),
+                        bytes,
+                        engine.spread(number),
+                        engine.devices()));
     }
 }

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.api.explain.DeviceSpread;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
@@ -65,7 +66,24 @@ public final class Explanations {
         }
         return GpuJoinEngineFactory.unsupported(GroupCodes.codedSpec(spec))
                 .map(refused -> joined("cpu", GpuFailureReason.of(refused.failure())))
-                .orElseGet(() -> joined("gpu or cpu", ReasonCode.AT_RUN_TIME));
+                .orElseGet(
+                        () ->
+                                new PartitionClass(
+                                        PartitionClass.ALL,
+                                        "gpu or cpu",
+                                        ReasonCode.AT_RUN_TIME,
+                                        PartitionClass.UNKNOWN,
+                                        spread(config),
+                                        List.of()));
+    }
+
+    /** Returns the rule that decides while the tables are built. */
+    private static DeviceSpread spread(ReadableConfig config) {
+        return switch (config.get(GpuJoinOptions.GPU_SPREAD)) {
+            case BY_SIZE -> DeviceSpread.BY_SIZE;
+            case REPLICATED -> DeviceSpread.REPLICATED;
+            case SHARDED -> DeviceSpread.SHARDED;
+        };
     }
 
     private static PartitionClass joined(String engine, ReasonCode why) {

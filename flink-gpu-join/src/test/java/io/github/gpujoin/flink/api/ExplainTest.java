@@ -8,10 +8,12 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.RowView;
+import io.github.gpujoin.flink.api.explain.DeviceSpread;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
+import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -31,6 +33,7 @@ import org.apache.flink.types.Row;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Explanations of joins that do not run. */
@@ -228,6 +231,18 @@ class ExplainTest {
         dimension(star, "day");
         assertThat(star.groupBy().count("n").explain().toString())
                 .contains("gpu or cpu  AT_RUN_TIME");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldSayWhichRuleSpreadsTablesOverDevices(TableSpread spread) {
+        config.set(GpuJoinOptions.GPU_SPREAD, spread);
+        StarJoin<Row> star = star(env());
+        dimension(star, "day");
+        DeviceSpread rule = DeviceSpread.valueOf(spread.name());
+        assertThat(star.explain().toString())
+                .containsPattern("rows +bytes +spread\n.* - +- +" + rule + "\n")
+                .endsWith("\n  " + rule + ": " + rule.sentence());
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.TableMemory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -103,8 +104,8 @@ public final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
-        public long availableBytes() {
-            return Long.MAX_VALUE;
+        public TableMemory tableMemory() {
+            return TableMemory.ofOne(Long.MAX_VALUE);
         }
 
         @Override

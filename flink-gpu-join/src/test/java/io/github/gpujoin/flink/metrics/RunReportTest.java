@@ -11,6 +11,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.flink.api.explain.DeviceSpread;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
@@ -19,6 +20,7 @@ import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.engine.EngineStatus;
 import java.util.List;
 import org.apache.flink.api.common.TaskInfoImpl;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class RunReportTest {
@@ -44,8 +46,8 @@ class RunReportTest {
         }
 
         @Override
-        public JoinEngine current() {
-            throw new UnsupportedOperationException();
+        public @Nullable JoinEngine current() {
+            return null;
         }
     }
 
@@ -103,6 +105,31 @@ class RunReportTest {
                         "FILTERS: " + ReasonCode.FILTERS.sentence(),
                         "FEW_KEY_GROUPS: " + ReasonCode.FEW_KEY_GROUPS.sentence(),
                         "NOT_ENABLED: " + ReasonCode.NOT_ENABLED.sentence());
+    }
+
+    @Test
+    void shouldSayHowTablesAreSpreadOverDevices() {
+        Engine engine =
+                new Engine(
+                        "gpu+cpu",
+                        ReasonCode.PREFERRED,
+                        List.of(
+                                placed(2, "0"),
+                                placed(1, "1"),
+                                new PartitionClass(1, "cpu", ReasonCode.OVER_DEVICE_BUDGET, 9)));
+        assertThat(report(engine).lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .contains(
+                        "dimension kind distribution why partitions engine why rows bytes spread",
+                        "day INNER REPLICATED WITHIN_LIMIT all gpu+cpu PREFERRED 7 56 B -",
+                        "order INNER PARTITIONED OVER_LIMIT 2 gpu PREFERRED 800 9 B PLACED on 0",
+                        "1 gpu PREFERRED 9 B PLACED on 1",
+                        "1 cpu OVER_DEVICE_BUDGET 9 B -",
+                        "PLACED: " + DeviceSpread.PLACED.sentence());
+    }
+
+    private static PartitionClass placed(int partitions, String device) {
+        return new PartitionClass(
+                partitions, "gpu", ReasonCode.PREFERRED, 9, DeviceSpread.PLACED, List.of(device));
     }
 
     @Test

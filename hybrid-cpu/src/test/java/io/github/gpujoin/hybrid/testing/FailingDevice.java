@@ -13,6 +13,7 @@ import io.github.gpujoin.cpu.CpuJoinEngine;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Set;
+import java.util.function.Function;
 
 /** A device whose engines fail permanently after a number of calls, counted over all engines. */
 public final class FailingDevice implements JoinEngineFactory {
@@ -22,11 +23,20 @@ public final class FailingDevice implements JoinEngineFactory {
     private static final Set<String> CALLS =
             Set.of("create", "submitBuild", "buildStep", "forkLoading", "submitProbe", "poll");
 
+    private final transient Function<JoinSpec, JoinEngine> engines;
     private int goodCalls;
     private boolean failed;
 
     public FailingDevice(int goodCalls) {
+        this(goodCalls, CpuJoinEngine::new);
+    }
+
+    /**
+     * @param engines creates forkable ones
+     */
+    public FailingDevice(int goodCalls, Function<JoinSpec, JoinEngine> engines) {
         this.goodCalls = goodCalls;
+        this.engines = engines;
     }
 
     public boolean hasFailed() {
@@ -41,7 +51,7 @@ public final class FailingDevice implements JoinEngineFactory {
     @Override
     public JoinEngine create(JoinSpec spec) {
         call("create");
-        return wrap(new CpuJoinEngine(spec));
+        return wrap((ForkableJoinEngine) engines.apply(spec));
     }
 
     private void call(String name) {

@@ -26,10 +26,31 @@ public interface ForkableJoinEngine extends JoinEngine {
     ForkableJoinEngine forkLoading(int dimension);
 
     /**
-     * Returns the bytes that tables in the same memory may still use within this engine's budget.
-     * Other engines may reserve them first.
+     * Like {@link #forkLoading(int)}, but the table is on one member alone, whose facts no other
+     * member joins. The tables of all other dimensions are those of the member.
+     *
+     * @param member index in {@link TableMemory#availableBytes()}
+     * @throws IllegalStateException unless JOINING; if the engine has no members
+     * @throws EngineUnavailableException if there is no memory for it
      */
-    long availableBytes();
+    default ForkableJoinEngine forkLoading(int dimension, int member) {
+        throw new IllegalStateException(
+                "Engine cannot place a table on one member: dimension="
+                        + dimension
+                        + ", member="
+                        + member);
+    }
+
+    /** Returns the memory that tables may still use. */
+    TableMemory tableMemory();
+
+    /**
+     * Returns whether each member has a part of the table of a dimension; false until it is built.
+     * Thread-safe.
+     */
+    default boolean isSharded(int dimension) {
+        return false;
+    }
 
     /**
      * Identifies the memory that holds the tables. Engines with equal values can share tables;

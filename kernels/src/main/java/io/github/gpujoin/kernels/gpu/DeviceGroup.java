@@ -10,12 +10,13 @@ import java.util.stream.IntStream;
 
 /**
  * The devices that join together for an engine. Each holder of the group holds a lease of every
- * member. Immutable and thread-safe.
+ * device whose memory its tables use. Immutable and thread-safe.
  *
  * @param members ascending by the number of the device
  * @param hasPeerAccess whether the kernels of each member can access the memory of all others
+ * @param held the members; of a {@linkplain #member} those of the whole group
  */
-record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
+record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess, List<DeviceLease> held) {
 
     /**
      * Returns the group of the devices of the options, and opens those that are not open. Each
@@ -44,7 +45,7 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
 
     /** Returns the group of a single device. */
     static DeviceGroup of(DeviceLease lease) {
-        return new DeviceGroup(List.of(lease), true);
+        return of(List.of(lease), true);
     }
 
     /**
@@ -60,7 +61,16 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
                         leases.get(i).openPeerAccess(leases.get(j), options.stallTimeoutNs());
             }
         }
-        return new DeviceGroup(List.copyOf(leases), hasPeerAccess);
+        return of(List.copyOf(leases), hasPeerAccess);
+    }
+
+    private static DeviceGroup of(List<DeviceLease> members, boolean hasPeerAccess) {
+        return new DeviceGroup(members, hasPeerAccess, members);
+    }
+
+    /** Returns a member alone, as a group that holds the tables of this one. */
+    DeviceGroup member(int member) {
+        return new DeviceGroup(List.of(members.get(member)), true, held);
     }
 
     int size() {
@@ -85,28 +95,30 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess) {
         DeviceLease.whileLinkedStopped(members, timeoutNs, action);
     }
 
-    /** Does the same with the members that are not lost, as far as there are some. */
-    void whileHealthyStopped(long timeoutNs, Runnable action) {
-        DeviceLease.whileLinkedStopped(
-                members.stream().filter(lease -> !lease.isLost()).toList(), timeoutNs, action);
+    /** Does the same with all devices that are held, whose memory the action may free. */
+    void whileHeldStopped(long timeoutNs, Runnable action) {
+        DeviceLease.whileLinkedStopped(held, timeoutNs, action);
     }
 
-    /** Returns the device memory in bytes that is left on the fullest member. */
-    long availableDeviceBytes(MemoryBudget budget) {
-        return members.stream()
-                .mapToLong(lease -> lease.memory().availableDeviceBytes(budget))
-                .min()
-                .orElseThrow();
+    /** Does the same with the held devices that are not lost, as far as there are some. */
+    void whileHealthyStopped(long timeoutNs, Runnable action) {
+        DeviceLease.whileLinkedStopped(
+                held.stream().filter(lease -> !lease.isLost()).toList(), timeoutNs, action);
+    }
+
+    /** Returns the device memory in bytes that is left on each member. */
+    List<Long> availableDeviceBytes(MemoryBudget budget) {
+        return members.stream().map(lease -> lease.memory().availableDeviceBytes(budget)).toList();
     }
 
     /** Adds a holder, which must call {@link #release}. */
     void retain() {
-        members.forEach(DeviceLease::retain);
+        held.forEach(DeviceLease::retain);
     }
 
-    /** Removes a holder; a member without holders is closed. */
+    /** Removes a holder; a device without holders is closed. */
     void release() {
-        IntStream.iterate(size() - 1, i -> i >= 0, i -> i - 1)
-                .forEach(i -> members.get(i).release());
+        IntStream.iterate(held.size() - 1, i -> i >= 0, i -> i - 1)
+                .forEach(i -> held.get(i).release());
     }
 }

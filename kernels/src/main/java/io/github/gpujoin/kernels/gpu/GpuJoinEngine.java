@@ -12,6 +12,7 @@ import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
+import io.github.gpujoin.core.engine.TableMemory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -153,19 +154,37 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     @Override
     public GpuJoinEngine forkLoading(int dimension) {
         requireForkable();
-        group.retain();
-        return new GpuJoinEngine(
-                spec(),
-                options,
-                limits.hostMemory(),
-                group,
-                tables.forkLoading(dimension, options, limits));
+        return forkLoading(group, tables.forkLoading(dimension, limits));
     }
 
-    /** {@inheritDoc} Counts memory of the fullest device only. */
     @Override
-    public long availableBytes() {
-        return group.availableDeviceBytes(options.memory());
+    public GpuJoinEngine forkLoading(int dimension, int member) {
+        requireForkable();
+        return forkLoading(group.member(member), tables.forkLoading(dimension, limits, member));
+    }
+
+    private GpuJoinEngine forkLoading(DeviceGroup devices, GpuTables loading) {
+        devices.retain();
+        return new GpuJoinEngine(spec(), options, limits.hostMemory(), devices, loading);
+    }
+
+    @Override
+    public TableMemory tableMemory() {
+        boolean isBySize = options.spread() == TableSpread.BY_SIZE;
+        return new TableMemory(
+                group.availableDeviceBytes(options.memory()),
+                isBySize && group.size() > 1,
+                tables.canShard());
+    }
+
+    @Override
+    public boolean isSharded(int dimension) {
+        return tables.isSharded(dimension);
+    }
+
+    /** Returns the devices that join, such as {@code 0}, or {@code 0.1} for a virtual device. */
+    public List<String> devices() {
+        return group.members().stream().map(lease -> lease.device().toString()).toList();
     }
 
     /** {@inheritDoc} Engines of one group share it. */
@@ -229,7 +248,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             allocation.run();
         } catch (GpuUnavailableException e) {
             if (e.failure() == GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                group.whileStopped(options.stallTimeoutNs(), this::freeDevices);
+                group.whileHeldStopped(options.stallTimeoutNs(), this::freeDevices);
             }
             throw e;
         }
@@ -377,7 +396,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             if (segments != null) {
                 segments.awaitSteps();
             }
-            group.whileStopped(options.stallTimeoutNs(), this::freeDevices);
+            group.whileHeldStopped(options.stallTimeoutNs(), this::freeDevices);
         } catch (GpuUnavailableException e) {
             freeHealthyDevices();
         } finally {

@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -55,10 +56,16 @@ final class GpuTables {
      */
     private final @Nullable GpuTables base;
 
+    /** Member of the group of {@link #base} that is the first one here. */
+    private final int baseMember;
+
     private final int ownDimension;
 
+    /** By dimension, as far as tables are built. */
+    private volatile List<Boolean> areSharded = List.of();
+
     GpuTables(JoinSpec spec, DeviceGroup group, GpuOptions options, MemoryLimits limits) {
-        this(spec, group, options, limits, null, -1);
+        this(spec, group, options, limits, null, 0, -1);
     }
 
     private GpuTables(
@@ -67,8 +74,10 @@ final class GpuTables {
             GpuOptions options,
             MemoryLimits limits,
             @Nullable GpuTables base,
+            int baseMember,
             int ownDimension) {
         this.base = base;
+        this.baseMember = baseMember;
         this.ownDimension = ownDimension;
         this.spec = spec;
         this.group = group;
@@ -102,8 +111,14 @@ final class GpuTables {
     /**
      * Returns tables that share all finished tables of this object except the one of a dimension.
      */
-    GpuTables forkLoading(int dimension, GpuOptions options, MemoryLimits limits) {
-        return new GpuTables(spec, group, options, limits, retain(), dimension);
+    GpuTables forkLoading(int dimension, MemoryLimits limits) {
+        return new GpuTables(spec, group, options, limits, retain(), 0, dimension);
+    }
+
+    /** Does the same for tables on one member of the group. */
+    GpuTables forkLoading(int dimension, MemoryLimits limits, int member) {
+        return new GpuTables(
+                spec, group.member(member), options, limits, retain(), member, dimension);
     }
 
     private boolean isShared(int dimension) {
@@ -193,12 +208,19 @@ final class GpuTables {
             if (changing.containsKey(d)) {
                 tables.get(member).add(changing.get(d).get(member).table());
             } else if (isShared(d)) {
-                tables.get(member).add(base.tables.get(member).get(d));
+                tables.get(member).add(base.tables.get(baseMember + member).get(d));
             }
         }
         if (tables.get(0).size() == d) {
             build(d);
         }
+        areSharded = tables.get(0).stream().map(table -> table.shards().count() > 0).toList();
+    }
+
+    /** Returns whether each member has a part of a table; false until it is built. Thread-safe. */
+    boolean isSharded(int dimension) {
+        List<Boolean> built = areSharded;
+        return dimension < built.size() && built.get(dimension);
     }
 
     private void build(int d) {
@@ -227,9 +249,7 @@ final class GpuTables {
         try {
             return build(d, false);
         } catch (GpuUnavailableException e) {
-            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
-                    || options.spread() != TableSpread.BY_SIZE
-                    || !canShard()) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || !canShard()) {
                 throw e;
             }
             return build(d, true);
@@ -241,15 +261,17 @@ final class GpuTables {
         return GpuTableBuilder.build(group, buffers, streams.get(d), once, isSharded, timeoutNs);
     }
 
-    private boolean canShard() {
-        return group.size() > 1
+    /** Returns whether a table may be divided over the members. */
+    boolean canShard() {
+        return options.spread() != TableSpread.REPLICATED
+                && group.size() > 1
                 && group.size() <= PlanDescriptor.MAX_SHARDS
                 && group.hasPeerAccess();
     }
 
     /** Whether to shard a table without an attempt to replicate it. */
     private boolean isSharded(BuildStream stream) {
-        if (!canShard() || options.spread() == TableSpread.REPLICATED) {
+        if (!canShard()) {
             return false;
         }
         int rowBytes = stream.rowLayout().rowBytes();
@@ -258,7 +280,7 @@ final class GpuTables {
                 kind.slotsBytes(stream.rowCount(), rowBytes)
                         + kind.rowsBytes(stream.rowCount(), rowBytes);
         return options.spread() == TableSpread.SHARDED
-                || lengthBytes > group.availableDeviceBytes(options.memory());
+                || lengthBytes > Collections.min(group.availableDeviceBytes(options.memory()));
     }
 
     /**

@@ -10,6 +10,7 @@ import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.TableMemory;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -42,6 +44,12 @@ class DeviceGroupTest {
                     Column.of("key", ColumnType.INT64), Column.of("value", ColumnType.INT64));
     private static final DimensionSpec SIDE = new DimensionSpec("d", SCHEMA, 0, 0, JoinKind.INNER);
     private static final JoinSpec SPEC = new JoinSpec(SCHEMA, List.of(SIDE));
+
+    /** The second dimension is loaded later. */
+    private static final JoinSpec JOIN_OF_TWO =
+            new JoinSpec(
+                    SCHEMA, List.of(SIDE, new DimensionSpec("e", SCHEMA, 0, 0, JoinKind.INNER)));
+
     private static final int ROWS = 5_000;
     private static final int CHUNK_ROWS = 500;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -74,10 +82,14 @@ class DeviceGroupTest {
     }
 
     private GpuJoinEngine engine(TableSpread spread) {
+        return engine(SPEC, spread);
+    }
+
+    private GpuJoinEngine engine(JoinSpec spec, TableSpread spread) {
         devices.group().retain();
         GpuJoinEngine engine =
                 new GpuJoinEngine(
-                        SPEC,
+                        spec,
                         options(spread),
                         MemoryReservations.unlimited(),
                         devices.group(),
@@ -100,27 +112,16 @@ class DeviceGroupTest {
     @ParameterizedTest
     @EnumSource
     void shouldReturnResultsInTheOrderOfFactsThatTwoDevicesJoin(TableSpread spread) {
-        List<Long> values = new ArrayList<>();
+        List<Long> values;
         long[] steps = new long[2];
         try (GpuJoinEngine engine = engine(spread)) {
-            for (int from = 0; from < ROWS; from += CHUNK_ROWS) {
-                Chunk facts = chunk(ChunkDescriptor.FACTS, from, from + CHUNK_ROWS);
-                while (!engine.submitProbe(facts, 0)) {
-                    poll(engine, values);
-                }
-            }
-            while (engine.inFlightCount() > 0) {
-                poll(engine, values);
-            }
+            values = join(engine);
             for (int member = 0; member < 2; member++) {
-                steps[member] =
-                        devices.group().members().get(member).ring().laneLoads().stream()
-                                .mapToLong(LaneLoad::steps)
-                                .sum();
+                steps[member] = devices.steps(member);
             }
         }
 
-        assertThat(values).isEqualTo(LongStream.range(0, ROWS).mapToObj(key -> 3 * key).toList());
+        assertThat(values).isEqualTo(tripled(ROWS));
         assertThat(steps[0]).as("steps of the first device").isPositive();
         assertThat(steps[1]).as("steps of the second device").isPositive();
     }
@@ -144,6 +145,25 @@ class DeviceGroupTest {
         }
     }
 
+    private static List<Long> tripled(int rows) {
+        return LongStream.range(0, rows).mapToObj(key -> 3 * key).toList();
+    }
+
+    /** Returns the values of the first dimension. */
+    private static List<Long> join(GpuJoinEngine engine) {
+        List<Long> values = new ArrayList<>();
+        for (int from = 0; from < ROWS; from += CHUNK_ROWS) {
+            Chunk facts = chunk(ChunkDescriptor.FACTS, from, from + CHUNK_ROWS);
+            while (!engine.submitProbe(facts, 0)) {
+                poll(engine, values);
+            }
+        }
+        while (engine.inFlightCount() > 0) {
+            poll(engine, values);
+        }
+        return values;
+    }
+
     private static void poll(GpuJoinEngine engine, List<Long> values) {
         ResultBatch batch = engine.poll();
         if (batch != null) {
@@ -161,6 +181,67 @@ class DeviceGroupTest {
         try (GpuJoinEngine engine = engine(TableSpread.SHARDED)) {
             assertThat(engine.stats().tableBytes()).isLessThan(replicatedBytes * 6 / 10);
         }
+    }
+
+    @ParameterizedTest(name = "peer access: {0}")
+    @ValueSource(booleans = {false, true})
+    void shouldJoinFactsOfPlacedTableOnItsDeviceAlone(boolean hasPeerAccess) throws Exception {
+        close();
+        devices = HostDevice.open(options(TableSpread.BY_SIZE).withPeerAccess(hasPeerAccess));
+        try (GpuJoinEngine shared = engine(JOIN_OF_TWO, TableSpread.BY_SIZE);
+                GpuJoinEngine placed = shared.forkLoading(1, 1)) {
+            TableMemory before = shared.tableMemory();
+            for (int from = 0; from < ROWS; from += CHUNK_ROWS) {
+                placed.submitBuild(1, chunk(1, from, from + CHUNK_ROWS));
+            }
+            placed.finishBuild();
+            TableMemory after = shared.tableMemory();
+
+            assertThat(before.canPlace()).isTrue();
+            assertThat(before.canShard()).isEqualTo(hasPeerAccess);
+            assertThat(after.availableBytes().get(0)).isEqualTo(before.availableBytes().get(0));
+            assertThat(before.availableBytes().get(1) - after.availableBytes().get(1))
+                    .isGreaterThanOrEqualTo(placed.stats().tableBytes());
+            assertThat(join(placed)).isEqualTo(tripled(ROWS));
+            assertThat(devices.steps(0)).isZero();
+            assertThat(devices.steps(1)).isPositive();
+        }
+    }
+
+    /** Tables of a dimension that is sharded are looked up in the memory of both devices. */
+    @Test
+    void shouldShareShardsWithTableOnOneDevice() {
+        long usedBytes = devices.usedBytes();
+        GpuJoinEngine shared = engine(JOIN_OF_TWO, TableSpread.SHARDED);
+        assertThat(shared.isSharded(0)).isTrue();
+        GpuJoinEngine placed = shared.forkLoading(1, 0);
+        placed.submitBuild(1, chunk(1, 0, ROWS));
+        placed.finishBuild();
+        shared.close();
+
+        assertThat(join(placed)).isEqualTo(tripled(ROWS));
+        placed.close();
+        assertThat(devices.usedBytes()).isEqualTo(usedBytes);
+    }
+
+    @ParameterizedTest(name = "table on {0}, lost {1}, peer access: {2}")
+    @CsvSource({"0, 1, false", "1, 1, false", "0, 1, true", "1, 0, true", "0, 0, true"})
+    void shouldFreeHealthyDeviceOfPlacedTableIfOneIsLost(
+            int member, int lost, boolean hasPeerAccess) throws Exception {
+        close();
+        devices = HostDevice.open(options(TableSpread.BY_SIZE).withPeerAccess(hasPeerAccess));
+        DeviceLease healthy = devices.group().members().get(1 - lost);
+        long usedBytes = healthy.memory().use().deviceBytes();
+        GpuJoinEngine shared = engine(JOIN_OF_TWO, TableSpread.BY_SIZE);
+        GpuJoinEngine placed = shared.forkLoading(1, member);
+        placed.submitBuild(1, chunk(1, 0, ROWS));
+        placed.finishBuild();
+        devices.loseDevice(lost);
+        shared.close();
+        placed.close();
+
+        assertThat(healthy.isLost()).isFalse();
+        assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
     }
 
     /** Its steps on the other device are awaited before their memory is freed. */

@@ -97,13 +97,20 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
         memories.forEach(RefusingDriver::refuseRegistrations);
     }
 
+    /** Returns the number of steps that a device has joined. */
+    public long steps(int member) {
+        return group.members().get(member).ring().laneLoads().stream()
+                .mapToLong(LaneLoad::steps)
+                .sum();
+    }
+
     /** Makes all further driver calls of a device fail. */
-    void loseDevice(int member) {
+    public void loseDevice(int member) {
         memories.get(member).loseDevice();
     }
 
     /** Frees memory that lost devices keep. Call it once the devices are closed. */
-    void endProcess() {
+    public void endProcess() {
         memories.forEach(RefusingDriver::endProcess);
     }
 

@@ -24,10 +24,14 @@ final class ExplanationText {
                     "rows",
                     "bytes");
 
+    /** Heading of the last column, which is shown if there may be several devices. */
+    private static final String SPREAD = "spread";
+
     private static final String UNKNOWN = "-";
 
     private final JoinExplanation explanation;
     private final Set<ReasonCode> codes = EnumSet.noneOf(ReasonCode.class);
+    private final Set<DeviceSpread> spreads = EnumSet.noneOf(DeviceSpread.class);
 
     ExplanationText(JoinExplanation explanation) {
         this.explanation = explanation;
@@ -35,11 +39,16 @@ final class ExplanationText {
 
     @Override
     public String toString() {
+        explanation.dimensions().stream()
+                .flatMap(dimension -> dimension.classes().stream())
+                .map(PartitionClass::spread)
+                .filter(spread -> spread != DeviceSpread.NONE)
+                .forEach(spreads::add);
         List<List<String>> lines = new ArrayList<>();
-        lines.add(HEADINGS);
+        lines.add(withSpread(HEADINGS, SPREAD));
         for (DimensionExplanation dimension : explanation.dimensions()) {
             for (PartitionClass joined : dimension.classes()) {
-                lines.add(cells(dimension, joined));
+                lines.add(withSpread(cells(dimension, joined), spread(joined)));
             }
         }
         ReasonCode unaligned = explanation.unalignedCheckpoints();
@@ -70,6 +79,9 @@ final class ExplanationText {
         }
         codes.forEach(
                 code -> text.append("\n  ").append(code).append(": ").append(code.sentence()));
+        spreads.forEach(
+                spread ->
+                        text.append("\n  ").append(spread).append(": ").append(spread.sentence()));
         return text.toString();
     }
 
@@ -122,6 +134,24 @@ final class ExplanationText {
                         : bytes(joined.bytes()));
     }
 
+    private List<String> withSpread(List<String> cells, String spread) {
+        if (spreads.isEmpty()) {
+            return cells;
+        }
+        List<String> all = new ArrayList<>(cells);
+        all.add(spread);
+        return all;
+    }
+
+    private static String spread(PartitionClass joined) {
+        if (joined.spread() == DeviceSpread.NONE) {
+            return UNKNOWN;
+        }
+        return joined.devices().isEmpty()
+                ? joined.spread().name()
+                : joined.spread() + " on " + String.join(", ", joined.devices());
+    }
+
     private static String rows(long rows) {
         return rows == PartitionClass.UNKNOWN ? UNKNOWN : String.valueOf(rows);
     }
@@ -148,7 +178,7 @@ final class ExplanationText {
     }
 
     private static void append(StringBuilder text, List<List<String>> lines) {
-        int[] widths = new int[HEADINGS.size()];
+        int[] widths = new int[lines.get(0).size()];
         for (List<String> line : lines) {
             for (int i = 0; i < widths.length; i++) {
                 widths[i] = Math.max(widths[i], line.get(i).length());

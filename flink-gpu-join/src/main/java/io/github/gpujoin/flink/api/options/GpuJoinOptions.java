@@ -208,7 +208,9 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "How tables are spread over several devices: replicated, whole on each;"
                                     + " sharded, a part on each, if the devices can access each other's"
-                                    + " memory; or by_size, replicated if they fit each device.");
+                                    + " memory; or by_size, replicated if they fit each device, else"
+                                    + " sharded, else placed: a .partitioned() dimension that fits"
+                                    + " neither way is divided into groups, each on one device.");
 
     /** The option {@code gpu-join.gpu.peer-access}. */
     public static final ConfigOption<Boolean> GPU_PEER_ACCESS =

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.hybrid;
+
+import io.github.gpujoin.core.engine.TableMemory;
+import io.github.gpujoin.core.histogram.RunningHistogram;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * What {@link PlacementPlanner} plans with: the loads of the partition groups, and the budgets of
+ * all tiers. Not thread-safe.
+ */
+final class PlacementDemand {
+
+    private final PartitionBuildBytes rows;
+    private final TierEngines device;
+    private final TierEngines host;
+
+    PlacementDemand(PartitionBuildBytes rows, TierEngines device, TierEngines host) {
+        this.rows = rows;
+        this.device = device;
+        this.host = host;
+    }
+
+    /** Returns the loads before the first probe, which are expected to follow the build bytes. */
+    List<PartitionGroupLoad> ofBuildBytes(List<PartitionGroup> groups) {
+        double allBytes = Math.max(1, rows.total());
+        return of(groups, group -> groups.size() == 1 ? 1 : group.buildBytes() / allBytes);
+    }
+
+    /** Returns the loads by recent probes. */
+    List<PartitionGroupLoad> ofProbes(List<PartitionGroup> groups, RunningHistogram probes) {
+        return of(groups, group -> probes.share(group.number()));
+    }
+
+    private List<PartitionGroupLoad> of(
+            List<PartitionGroup> groups, ToDoubleFunction<PartitionGroup> probeShare) {
+        boolean canPlace = device.memory().canPlace();
+        List<PartitionGroupLoad> loads = new ArrayList<>();
+        for (PartitionGroup group : groups) {
+            long eachBytes = group.eachBytesIn(device);
+            loads.add(
+                    new PartitionGroupLoad(
+                            canPlace ? group.wholeBytesIn(device) : eachBytes,
+                            eachBytes,
+                            group.wholeBytesIn(host),
+                            probeShare.applyAsDouble(group),
+                            group.location()));
+        }
+        return loads;
+    }
+
+    /** Returns the host memory in bytes for the temporary tables of any partition. */
+    long spillBytes() {
+        return host.peakBytes(rows.largest());
+    }
+
+    /** Returns the free memory of all tiers plus that of the groups there. */
+    PlacementPlanner.Budgets budgets(List<PartitionGroup> groups) {
+        return new PlacementPlanner.Budgets(deviceBudget(groups), hostBudget(groups), spillBytes());
+    }
+
+    private TableMemory deviceBudget(List<PartitionGroup> groups) {
+        if (!device.isOpen()) {
+            return TableMemory.ofOne(-1);
+        }
+        TableMemory free = device.memory();
+        List<Long> budgets = new ArrayList<>(free.availableBytes());
+        for (PartitionGroup group : groups) {
+            for (int member = 0; member < budgets.size(); member++) {
+                TableLocation location = group.location();
+                boolean isHere = location.equals(TableLocation.placedOn(member));
+                if (isHere || location.equals(TableLocation.DEVICE)) {
+                    budgets.set(member, sum(budgets.get(member), group.size().eachBytes()));
+                }
+            }
+        }
+        return new TableMemory(budgets, free.canPlace(), free.canShard());
+    }
+
+    private long hostBudget(List<PartitionGroup> groups) {
+        if (!host.isOpen()) {
+            return -1;
+        }
+        long freed =
+                groups.stream()
+                        .filter(group -> group.tier() == MemoryTier.HOST)
+                        .mapToLong(group -> group.size().totalBytes())
+                        .sum();
+        return sum(host.availableBytes(TableLocation.HOST), freed);
+    }
+
+    private static long sum(long free, long freed) {
+        return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
+    }
+}
