@@ -52,12 +52,8 @@ class ModuleOrderTest {
             List.of(
                     List.of("core.region", "core.natives"),
                     List.of("core.layout"),
-                    List.of(
-                            "core.encoding",
-                            "core.histogram",
-                            "core.engine",
-                            "core.ring",
-                            "core.slot"),
+                    List.of("core.histogram"),
+                    List.of("core.encoding", "core.engine", "core.ring", "core.slot"),
                     List.of("core.reference", "core.filter"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
