@@ -38,7 +38,13 @@ final class Placement implements AutoCloseable {
     private List<PartitionGroup> groups = List.of();
     private int[] groupOfPartition;
     private RunningHistogram probes;
+    private long probedRows;
     private long rowsUntilPlan;
+
+    private DeviceShare deviceShare = DeviceShare.WHOLE;
+
+    /** Whether the share changed since the last step of the first placement. */
+    private boolean isShareNew;
 
     /** The current move. */
     private @Nullable PartitionGroupMove move;
@@ -103,10 +109,9 @@ final class Placement implements AutoCloseable {
      */
     boolean placeStep(long maxRows) {
         if (groups.isEmpty()) {
-            divide(
-                    options.partitionGroupCount() > 0
-                            ? Math.min(options.partitionGroupCount(), partitionCount())
-                            : chosenGroupCount());
+            divide(groupCount());
+        } else if (isShareNew) {
+            applyShare();
         } else if (move != null) {
             stepFirstMove(maxRows);
         } else if (firstPlan != null) {
@@ -116,23 +121,55 @@ final class Placement implements AutoCloseable {
             startPlan();
         } else {
             makeRoomForSpilled();
-            boolean isTooLarge = groups.size() == 1 && !groups.get(0).tier().hasTables();
-            if (!isTooLarge || partitionCount() == 1) {
+            if (!isTooLargeForOneGroup() || partitionCount() == 1) {
                 return true;
             }
+            closeGroups();
             divide(PartitionGroupCount.roundUp(PartitionGroupCount.MIN_COUNT, partitionCount()));
         }
         return false;
+    }
+
+    /** Returns whether the only group has no tables, or the host has them instead of the device. */
+    private boolean isTooLargeForOneGroup() {
+        MemoryTier tier = groups.get(0).tier();
+        return groups.size() == 1
+                && (!tier.hasTables()
+                        || tier == MemoryTier.HOST
+                                && device.isOpen()
+                                && options.partitionGroupCount() == 0);
     }
 
     private int partitionCount() {
         return options.partitionCount();
     }
 
-    private int chosenGroupCount() {
+    private int groupCount() {
+        if (options.partitionGroupCount() > 0) {
+            return Math.min(options.partitionGroupCount(), partitionCount());
+        }
         TierEngines fastest = device.isOpen() ? device : host;
         return PartitionGroupCount.choose(
-                fastest.peakBytes(rows.total()), fastest.availableBytes(), partitionCount());
+                TierEngines.peakBytes(rows.total()), budget(fastest), partitionCount());
+    }
+
+    /** Divides the build side again if another number of groups is better for the new share. */
+    private void applyShare() {
+        isShareNew = false;
+        if (groupCount() == groups.size()) {
+            plansLeft = Math.max(plansLeft, 1);
+            return;
+        }
+        if (move != null) {
+            endMove().cancel();
+        }
+        firstPlan = null;
+        closeGroups();
+    }
+
+    private void closeGroups() {
+        groups.forEach(PartitionGroup::close);
+        groups = List.of();
     }
 
     private void divide(int count) {
@@ -151,6 +188,7 @@ final class Placement implements AutoCloseable {
         probes = new RunningHistogram(count, options.windowRows());
         rowsUntilPlan = options.windowRows();
         plansLeft = FIRST_PLANS;
+        isShareNew = false;
     }
 
     private void startPlan() {
@@ -171,7 +209,7 @@ final class Placement implements AutoCloseable {
                     target.hasTables() && !group.tier().isAtLeast(target);
                     target = target.slower()) {
                 PartitionGroupMove first = moveOf(group, target);
-                if (first.isPossible()) {
+                if (first.isPossible() && isWithinShare(group, target)) {
                     move = first;
                     return;
                 }
@@ -180,6 +218,13 @@ final class Placement implements AutoCloseable {
         firstPlan = null;
         boolean hasSpilled = groups.stream().anyMatch(group -> !group.tier().hasTables());
         plansLeft = hasMoved && hasSpilled ? plansLeft : 0;
+    }
+
+    /** Table sizes are better known than when the plan was made. */
+    private boolean isWithinShare(PartitionGroup group, MemoryTier target) {
+        return target != MemoryTier.DEVICE
+                || tableBytesIn(MemoryTier.DEVICE) + group.bytesIn(device)
+                        <= deviceShare.limitBytes(device.capacityBytes());
     }
 
     private void stepFirstMove(long maxRows) {
@@ -217,17 +262,19 @@ final class Placement implements AutoCloseable {
     }
 
     private long spillBytes() {
-        return host.peakBytes(rows.largest());
+        return TierEngines.peakBytes(rows.largest());
     }
 
     // ------------------------------------------------------------------ placement by probes
 
-    private List<MemoryTier> plan(boolean first) {
+    private List<MemoryTier> plan(boolean byBuildBytes) {
         long allBytes = Math.max(1, rows.total());
         List<PartitionGroupLoad> loads = new ArrayList<>();
         for (PartitionGroup group : groups) {
             double share =
-                    first ? (double) group.buildBytes() / allBytes : probes.share(group.number());
+                    byBuildBytes
+                            ? (double) group.buildBytes() / allBytes
+                            : probes.share(group.number());
             loads.add(
                     new PartitionGroupLoad(
                             group.bytesIn(device), group.bytesIn(host), share, group.tier()));
@@ -237,19 +284,34 @@ final class Placement implements AutoCloseable {
     }
 
     /**
-     * Returns the free memory of a tier plus the memory of its groups; -1 if the tier is unusable.
+     * Limits the memory of the device from the next step of the first placement on. After it,
+     * groups are placed again at the next probe; a build side in one group stays where it is.
+     */
+    void setDeviceShare(DeviceShare share) {
+        deviceShare = share;
+        isShareNew = true;
+        rowsUntilPlan = 0;
+    }
+
+    /**
+     * Returns the free memory of a tier plus the memory of its groups, within the share of this
+     * subtask; -1 if the tier is unusable.
      */
     private long budget(TierEngines tier) {
         if (!tier.isOpen()) {
             return -1;
         }
         long free = tier.availableBytes();
-        long freed =
-                groups.stream()
-                        .filter(group -> group.tier() == tier.tier())
-                        .mapToLong(PartitionGroup::tableBytes)
-                        .sum();
-        return free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
+        long freed = tableBytesIn(tier.tier());
+        long all = free > Long.MAX_VALUE - freed ? Long.MAX_VALUE : free + freed;
+        return tier == device ? Math.min(all, deviceShare.limitBytes(device.capacityBytes())) : all;
+    }
+
+    private long tableBytesIn(MemoryTier tier) {
+        return groups.stream()
+                .filter(group -> group.tier() == tier)
+                .mapToLong(PartitionGroup::tableBytes)
+                .sum();
     }
 
     /** Counts submitted probes, except those announced before. */
@@ -272,6 +334,7 @@ final class Placement implements AutoCloseable {
             return;
         }
         probes.add(group.number(), rows);
+        probedRows += rows;
         rowsUntilPlan -= rows;
         if (rowsUntilPlan <= 0 && move == null && planned.isEmpty()) {
             rowsUntilPlan = Math.max(1, options.windowRows() / PLANS_IN_WINDOW);
@@ -293,7 +356,8 @@ final class Placement implements AutoCloseable {
 
     /** Plans moves to slower tiers first, since they free memory. */
     private void planMoves() {
-        List<MemoryTier> plan = plan(false);
+        // A few probes say less about the groups than their build bytes.
+        List<MemoryTier> plan = plan(probedRows < options.windowRows() / PLANS_IN_WINDOW);
         for (PartitionGroup group : groups) {
             MemoryTier target = plan.get(group.number());
             if (target != group.tier()) {
