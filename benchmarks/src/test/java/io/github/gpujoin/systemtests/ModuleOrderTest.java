@@ -75,6 +75,7 @@ class ModuleOrderTest {
                     List.of("flink.emit"),
                     List.of("flink.engine", "flink.runtime.eventtime", "flink.runtime.expiry"),
                     List.of("flink.metrics"),
+                    List.of("flink.runtime.histogram"),
                     List.of("flink.runtime"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
