@@ -52,12 +52,8 @@ class ModuleOrderTest {
             List.of(
                     List.of("core.region", "core.natives"),
                     List.of("core.layout"),
-                    List.of(
-                            "core.encoding",
-                            "core.histogram",
-                            "core.engine",
-                            "core.ring",
-                            "core.slot"),
+                    List.of("core.histogram"),
+                    List.of("core.encoding", "core.engine", "core.ring", "core.slot"),
                     List.of("core.reference", "core.filter"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
@@ -79,6 +75,7 @@ class ModuleOrderTest {
                     List.of("flink.emit"),
                     List.of("flink.engine", "flink.runtime.eventtime", "flink.runtime.expiry"),
                     List.of("flink.metrics"),
+                    List.of("flink.runtime.histogram"),
                     List.of("flink.runtime"),
                     List.of("flink.plan"),
                     List.of("flink.api"),

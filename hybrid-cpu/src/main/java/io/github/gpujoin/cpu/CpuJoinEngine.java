@@ -132,6 +132,11 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     }
 
     @Override
+    public long capacityBytes() {
+        return allocator.limitBytes();
+    }
+
+    @Override
     public Object tableLocation() {
         return CpuJoinEngine.class;
     }

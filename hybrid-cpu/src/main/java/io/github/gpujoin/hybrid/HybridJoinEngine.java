@@ -3,6 +3,7 @@
 package io.github.gpujoin.hybrid;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
@@ -176,6 +177,28 @@ public final class HybridJoinEngine extends AbstractJoinEngine<HybridProbe> {
     /** Returns the bytes of facts that justify building the tables of a spilled partition. */
     public long worthwhileFactBytes(int partition) {
         return SpillCost.worthwhileFactBytes(rows.bytes(rows.index(partition)));
+    }
+
+    // ------------------------------------------------------------------ device of the process
+
+    /**
+     * Divides the device equally among the subtasks of the process, until {@link #expect} tells
+     * what each of them builds. Without either call the engine may fill the device.
+     *
+     * @param subtasks number of subtasks that share the device, this one included, at least 1
+     */
+    public void shareDeviceEqually(int subtasks) {
+        placement.setDeviceShare(DeviceShare.equal(subtasks));
+    }
+
+    /**
+     * Divides the device among the subtasks of the process by their build bytes, and tells the
+     * engines of the device what the process builds. While BUILDING the build side may be divided
+     * again; while JOINING partition groups move, from the next probe on. May be called again.
+     */
+    public void expect(BuildShare share) {
+        placement.setDeviceShare(DeviceShare.of(share));
+        device.expect(share);
     }
 
     // ------------------------------------------------------------------ build side

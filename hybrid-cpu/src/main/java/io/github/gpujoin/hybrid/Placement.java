@@ -46,6 +46,12 @@ final class Placement implements AutoCloseable {
 
     private long rowsOfPlan;
 
+    /** Probes since the build side was divided. */
+    private long probedRows;
+
+    /** Whether the share of the device changed since the last step of the first placement. */
+    private boolean isShareNew;
+
     /** The current move. */
     private @Nullable PartitionGroupMove move;
 
@@ -120,7 +126,9 @@ final class Placement implements AutoCloseable {
      */
     boolean placeStep(long maxRows) {
         if (groups().isEmpty()) {
-            divide(hasFixedCount() ? fixedGroupCount() : chosenGroupCount());
+            divide(groupCount());
+        } else if (isShareNew) {
+            applyShare();
         } else if (move != null) {
             stepFirstMove(maxRows);
         } else if (firstPlan != null) {
@@ -130,13 +138,21 @@ final class Placement implements AutoCloseable {
             startPlan();
         } else {
             makeRoomForSpilled();
-            boolean isTooLarge = isOneGroup() && !groups().get(0).tier().hasTables();
-            if (!isTooLarge || partitionCount() == 1) {
+            if (!isTooLargeForOneGroup() || partitionCount() == 1) {
                 return true;
             }
+            closeGroups();
             divide(PartitionGroupCount.roundUp(PartitionGroupCount.MIN_COUNT, partitionCount()));
         }
         return false;
+    }
+
+    /** Returns whether the only group has no tables, or the host has them instead of the device. */
+    private boolean isTooLargeForOneGroup() {
+        MemoryTier tier = groups().get(0).tier();
+        return isOneGroup()
+                && (!tier.hasTables()
+                        || tier == MemoryTier.HOST && device.isOpen() && !hasFixedCount());
     }
 
     private int partitionCount() {
@@ -151,26 +167,45 @@ final class Placement implements AutoCloseable {
         return options.partitionGroupCount() > 0;
     }
 
-    private int fixedGroupCount() {
-        return Math.min(options.partitionGroupCount(), partitionCount());
+    private int groupCount() {
+        if (hasFixedCount()) {
+            return Math.min(options.partitionGroupCount(), partitionCount());
+        }
+        PlacementPlanner.Budgets budgets = demand.budgets(groups());
+        return PartitionGroupCount.choose(
+                TierEngines.peakBytes(rows.total()),
+                device.isOpen() ? budgets.device() : TableMemory.ofOne(budgets.hostBytes()),
+                partitionCount(),
+                count -> TierEngines.peakBytes(PartitionGroups.largestBytes(rows, count)));
     }
 
-    private int chosenGroupCount() {
-        TierEngines fastest = device.isOpen() ? device : host;
-        TableMemory memory = fastest.memory();
-        return PartitionGroupCount.choose(
-                fastest.peakBytes(rows.total()),
-                memory,
-                partitionCount(),
-                count -> fastest.peakBytes(PartitionGroups.largestBytes(rows, count)));
+    /** Divides the build side again if another number of groups is better for the new share. */
+    private void applyShare() {
+        isShareNew = false;
+        if (groupCount() == groups().size()) {
+            plansLeft = Math.max(plansLeft, 1);
+            return;
+        }
+        if (move != null) {
+            endMove().cancel();
+        }
+        firstPlan = null;
+        closeGroups();
+    }
+
+    private void closeGroups() {
+        groups().forEach(PartitionGroup::close);
+        groups = PartitionGroups.NONE;
     }
 
     private void divide(int count) {
         groups = PartitionGroups.divide(rows, options.firstPartition(), count);
         probes = new RunningHistogram(count, options.windowRows());
+        probedRows = 0;
         rowsSincePlan = 0;
         rowsOfPlan = options.windowRows();
         plansLeft = FIRST_PLANS;
+        isShareNew = false;
     }
 
     private void startPlan() {
@@ -196,7 +231,7 @@ final class Placement implements AutoCloseable {
                     target.hasTables() && !group.tier().isAtLeast(target.tier());
                     target = afterRefusal(group, target)) {
                 PartitionGroupMove first = moveOf(group, target);
-                if (first.isPossible()) {
+                if (first.isPossible() && isWithinShare(group, target)) {
                     move = first;
                     return;
                 }
@@ -205,6 +240,11 @@ final class Placement implements AutoCloseable {
         firstPlan = null;
         boolean hasSpilled = groups().stream().anyMatch(group -> !group.tier().hasTables());
         plansLeft = hasMoved && hasSpilled ? plansLeft : 0;
+    }
+
+    /** Table sizes are better known than when the plan was made. */
+    private boolean isWithinShare(PartitionGroup group, TableLocation target) {
+        return target.tier() != MemoryTier.DEVICE || demand.isWithinShare(groups(), group, target);
     }
 
     private void stepFirstMove(long maxRows) {
@@ -262,6 +302,16 @@ final class Placement implements AutoCloseable {
 
     // ------------------------------------------------------------------ placement by probes
 
+    /**
+     * Limits the memory of the device from the next step of the first placement on. After it,
+     * groups are placed again at the next probe; a build side in one group stays where it is.
+     */
+    void setDeviceShare(DeviceShare share) {
+        demand.setDeviceShare(share);
+        isShareNew = true;
+        rowsOfPlan = 0;
+    }
+
     /** Counts submitted probes, except those announced before. */
     void probed(PartitionGroup group, long rows) {
         count(group, group.unannounced(rows));
@@ -282,6 +332,7 @@ final class Placement implements AutoCloseable {
             return;
         }
         probes.add(group.number(), rows);
+        probedRows += rows;
         rowsSincePlan += rows;
         if (rowsSincePlan >= rowsOfPlan && move == null && planned.isEmpty()) {
             planMoves();
@@ -304,7 +355,11 @@ final class Placement implements AutoCloseable {
 
     /** Plans moves to slower tiers first and to faster ones last, since the first free memory. */
     private void planMoves() {
-        List<PartitionGroupLoad> loads = demand.ofProbes(groups(), probes);
+        // A few probes say less about the groups than their build bytes.
+        List<PartitionGroupLoad> loads =
+                probedRows < options.windowRows() / PLANS_IN_WINDOW
+                        ? demand.ofBuildBytes(groups())
+                        : demand.ofProbes(groups(), probes);
         List<TableLocation> plan = PlacementPlanner.plan(loads, demand.budgets(groups()));
         groups().stream()
                 .filter(group -> !plan.get(group.number()).equals(group.location()))

@@ -17,6 +17,7 @@ final class PlacementDemand {
     private final PartitionBuildBytes rows;
     private final TierEngines device;
     private final TierEngines host;
+    private DeviceShare deviceShare = DeviceShare.WHOLE;
 
     PlacementDemand(PartitionBuildBytes rows, TierEngines device, TierEngines host) {
         this.rows = rows;
@@ -54,10 +55,32 @@ final class PlacementDemand {
 
     /** Returns the host memory in bytes for the temporary tables of any partition. */
     long spillBytes() {
-        return host.peakBytes(rows.largest());
+        return TierEngines.peakBytes(rows.largest());
     }
 
-    /** Returns the free memory of all tiers plus that of the groups there. */
+    /** Limits the device memory of later plans. */
+    void setDeviceShare(DeviceShare share) {
+        deviceShare = share;
+    }
+
+    /** Returns whether a group fits the share of the device, beside the other groups there. */
+    boolean isWithinShare(
+            List<PartitionGroup> groups, PartitionGroup group, TableLocation location) {
+        int members = location.isPlaced() ? 1 : device.memory().memberCount();
+        long eachBytes =
+                location.isPlaced() ? group.wholeBytesIn(device) : group.eachBytesIn(device);
+        long usedBytes =
+                groups.stream()
+                        .filter(other -> other.tier() == MemoryTier.DEVICE)
+                        .mapToLong(other -> other.size().totalBytes())
+                        .sum();
+        return usedBytes + members * eachBytes <= deviceShare.limitBytes(device.capacityBytes());
+    }
+
+    /**
+     * Returns the free memory of all tiers plus that of the groups there, that of each device
+     * within the share of this subtask.
+     */
     PlacementPlanner.Budgets budgets(List<PartitionGroup> groups) {
         return new PlacementPlanner.Budgets(deviceBudget(groups), hostBudget(groups), spillBytes());
     }
@@ -77,6 +100,8 @@ final class PlacementDemand {
                 }
             }
         }
+        long limitBytes = deviceShare.limitBytes(device.capacityBytes()) / budgets.size();
+        budgets.replaceAll(bytes -> Math.min(bytes, limitBytes));
         return new TableMemory(budgets, free.canPlace(), free.canShard());
     }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.hybrid;
 
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
@@ -46,6 +47,9 @@ final class TierEngines implements AutoCloseable {
 
     private int attempts;
     private long startNs;
+
+    /** What the process builds; null while unknown. */
+    private @Nullable BuildShare expected;
 
     /**
      * @param factory of forkable engines; null if the tier does not exist
@@ -101,11 +105,24 @@ final class TierEngines implements AutoCloseable {
             if (load.step(maxRows, 1)) {
                 shared = (ForkableJoinEngine) load.detachEngine();
                 load = null;
+                tellExpected();
             }
         } catch (EngineUnavailableException e) {
             refused(e);
         }
         return isOpen();
+    }
+
+    /** Tells the engines of the tier what the subtasks of the process build. */
+    void expect(BuildShare share) {
+        expected = share;
+        tellExpected();
+    }
+
+    private void tellExpected() {
+        if (shared != null && expected != null) {
+            shared.expect(expected);
+        }
     }
 
     /** Schedules a retry, or fails after the last one. */
@@ -155,6 +172,11 @@ final class TierEngines implements AutoCloseable {
         return location.isPlaced() ? bytes.get(location.member()) : Collections.min(bytes);
     }
 
+    /** Returns the budget for all tables on all members, used or not. */
+    long capacityBytes() {
+        return shared == null ? 0 : shared.capacityBytes();
+    }
+
     /** Estimates the size of one copy of the tables of some build bytes from the last one built. */
     long tableBytes(long buildBytes) {
         return (long) (bytesPerBuildByte * buildBytes);
@@ -167,7 +189,7 @@ final class TierEngines implements AutoCloseable {
     }
 
     /** Estimates the memory needed to build the tables of some build bytes. */
-    long peakBytes(long buildBytes) {
+    static long peakBytes(long buildBytes) {
         return (long) (PEAK * buildBytes);
     }
 

@@ -81,6 +81,29 @@ class HybridJoinEngineTest extends HybridScenario {
         }
     }
 
+    /** Its memory was expected to suffice, and the tables of some groups still fit. */
+    @Test
+    void shouldDivideABuildSideWhoseOnlyTableTheDeviceRefuses() {
+        PartitionedStar star =
+                new PartitionedStar(7, 4_000, JoinKind.INNER, false)
+                        .probe(10, 0, PartitionedStar.PARTITIONS);
+        int divided = 0;
+        boolean failed = true;
+        for (int k = 1; failed; k++) {
+            FailingAllocator device = new FailingAllocator(deviceMemory.within(Long.MAX_VALUE), k);
+            try (HybridJoinEngine engine =
+                    engine(star, 0, device, hostMemory.within(Long.MAX_VALUE))) {
+                star.load(engine);
+                failed = device.hasFailed();
+                assertThat(engine.tiers()).as("k=%s", k).containsOnly(MemoryTier.DEVICE);
+                divided += engine.tiers().size() > 1 ? 1 : 0;
+                assertJoins(star, engine);
+            }
+            assertThat(deviceMemory.usedBytes()).as("k=%s", k).isZero();
+        }
+        assertThat(divided).isPositive();
+    }
+
     @ParameterizedTest(name = "of the {0}")
     @EnumSource(
             value = MemoryTier.class,

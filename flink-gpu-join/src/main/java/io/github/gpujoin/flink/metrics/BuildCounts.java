@@ -13,7 +13,7 @@ import java.util.stream.LongStream;
  * Counts build rows by dimension and by partition. One thread counts; another may read slightly
  * outdated counts.
  */
-final class BuildCounts {
+public final class BuildCounts {
 
     private final long[] rows;
     private final long[] bytes;
@@ -62,7 +62,7 @@ final class BuildCounts {
     }
 
     /** Bytes of the chunks that arrived. */
-    long bytes(int dimension) {
+    public long bytes(int dimension) {
         return bytes[dimension];
     }
 
@@ -75,8 +75,15 @@ final class BuildCounts {
         return summary(partitions);
     }
 
+    /** Returns a copy of the rows by partition. For the thread that counts. */
+    public Histogram copyOfPartitions() {
+        Histogram copy = new Histogram(partitions.partitions());
+        copy.merge(partitions);
+        return copy;
+    }
+
     /** Summarizes the rows of partitions that have some. */
-    static PartitionSummary summary(Histogram histogram) {
+    public static PartitionSummary summary(Histogram histogram) {
         long[] rows = new long[histogram.partitions()];
         int filled = 0;
         int largest = 0;

@@ -221,6 +221,13 @@ public final class JoinMetrics {
     }
 
     /**
+     * @param share of the build bytes of the TaskManager, 0 while it is unknown
+     */
+    public void buildShare(Supplier<Double> share) {
+        gauge("buildShare", share);
+    }
+
+    /**
      * @param spilledFactBytes bytes of deferred facts
      */
     public void divided(DividedEngine engine, Supplier<Long> spilledFactBytes) {

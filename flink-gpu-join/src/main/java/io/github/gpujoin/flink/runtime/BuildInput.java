@@ -49,6 +49,7 @@ final class BuildInput {
     private final TableBuild tableBuild;
     private final DimensionKeys dimensionKeys;
     private final FilterPublisher filters;
+    private final Runnable onLoaded;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Whether the restored snapshot is of {@link JoinPhase#JOIN}. */
@@ -59,6 +60,7 @@ final class BuildInput {
 
     /**
      * @param probes joins facts by way of {@code probeSide}
+     * @param onLoaded called at the end of LOAD, before the tables are built
      * @param checkNotCancelled throws if the task has been cancelled
      */
     BuildInput(
@@ -76,6 +78,7 @@ final class BuildInput {
             MailboxExecutor mailbox,
             DimensionKeys dimensionKeys,
             FilterPublisher filters,
+            Runnable onLoaded,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.settings = settings;
         this.progress = progress;
@@ -91,6 +94,7 @@ final class BuildInput {
         this.tableBuild = new TableBuild(engine, mailbox, this::startJoining);
         this.dimensionKeys = dimensionKeys;
         this.filters = filters;
+        this.onLoaded = onLoaded;
         this.checkNotCancelled = checkNotCancelled;
     }
 
@@ -168,6 +172,7 @@ final class BuildInput {
     private void startBuild() throws Exception {
         if (!isLoadComplete()) {
             buildSide.startBuild();
+            onLoaded.run();
             awaitsLog = dimensionKeys.awaitsLog();
             if (!awaitsLog) {
                 publishFilters();

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
+import io.github.gpujoin.flink.engine.DividedEngine;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.ring.AnnouncedCheckpoints;
 import io.github.gpujoin.flink.filter.DimensionKeys;
@@ -17,6 +18,7 @@ import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The parts of one subtask of a join: creates each of them once, in the order state, inputs,
@@ -40,6 +42,9 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     private BuildInput build;
     private DimensionKeys dimensionKeys;
     private FilterPublisher filters;
+
+    /** Null unless the build side is divided over memory tiers. */
+    private @Nullable DeviceSharing deviceSharing;
 
     JoinSubtask(SubtaskContext subtask) {
         this.subtask = subtask;
@@ -76,6 +81,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         filters =
                 new FilterPublisher(
                         subtask.settings().filters(), subtask.environment(), inputs.factSenders());
+        deviceSharing = createDeviceSharing();
         buildSide = createBuildSide(unmatched);
         FactOrder order = FactOrder.of(subtask.settings());
         probes = order.open(subtask, state, probeSide, buildSide, output, engine.metrics());
@@ -83,6 +89,20 @@ final class JoinSubtask<OUT> implements AutoCloseable {
         if (context.isRestored()) {
             build.restore(state.readAgain());
         }
+    }
+
+    private @Nullable DeviceSharing createDeviceSharing() {
+        if (!(engine.status() instanceof DividedEngine divided)) {
+            return null;
+        }
+        DeviceSharing sharing =
+                new DeviceSharing(
+                        subtask,
+                        divided.engine(),
+                        engine.counts().build(),
+                        state.keys().ownPartitions());
+        engine.metrics().buildShare(sharing::share);
+        return sharing;
     }
 
     private BuildSide createBuildSide(UnmatchedBuildRows unmatched) {
@@ -147,6 +167,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
                 subtask.mailbox(),
                 dimensionKeys,
                 filters,
+                deviceSharing == null ? () -> {} : deviceSharing::loaded,
                 subtask::checkNotCancelled);
     }
 
@@ -215,8 +236,7 @@ final class JoinSubtask<OUT> implements AutoCloseable {
     @Override
     public void close() throws Exception {
         // The emitter holds addresses of the engine's memory, so it is closed before the engine.
-        // The
-        // engine may read slots of the inputs until it is closed.
-        IOUtils.closeAll(filters, emitter, engine, probeSide, inputs, gpu);
+        // The engine may read slots of the inputs until it is closed.
+        IOUtils.closeAll(filters, deviceSharing, emitter, engine, probeSide, inputs, gpu);
     }
 }

@@ -7,6 +7,7 @@ import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.exchange.ring.RendezvousProvider;
 import io.github.gpujoin.flink.filter.FilterCoordinator;
+import io.github.gpujoin.flink.runtime.histogram.HistogramCoordinator;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -16,8 +17,8 @@ import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
 
 /**
- * Creates {@link StarJoinOperator}s, and the coordinator that exchanges their rings' addresses and
- * filters.
+ * Creates {@link StarJoinOperator}s, and the coordinator that exchanges their rings' addresses,
+ * filters and histograms.
  */
 public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
         implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
@@ -48,10 +49,12 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
 
     @Override
     public OperatorCoordinator.Provider getCoordinatorProvider(String name, OperatorID operator) {
-        return new FilterCoordinator.Provider(
-                new RendezvousProvider(
-                        operator, settings.rings().join(), RendezvousProvider.End.READER),
-                settings.filters());
+        return new HistogramCoordinator.Provider(
+                new FilterCoordinator.Provider(
+                        new RendezvousProvider(
+                                operator, settings.rings().join(), RendezvousProvider.End.READER),
+                        settings.filters()),
+                name);
     }
 
     @Override

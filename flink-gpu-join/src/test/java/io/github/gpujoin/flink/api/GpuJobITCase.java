@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
+import io.github.gpujoin.kernels.gpu.GridMode;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,6 +31,8 @@ import org.apache.flink.util.CloseableIterator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Jobs that ask for a GPU, with and without one; what joins is told by the job's metrics. */
 @ExtendWith(RegionLeakExtension.class)
@@ -63,6 +66,10 @@ class GpuJobITCase {
     }
 
     private static Job start(String... keysAndValues) throws Exception {
+        return start(false, keysAndValues);
+    }
+
+    private static Job start(boolean partitioned, String... keysAndValues) throws Exception {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.GPU);
         for (int i = 0; i < keysAndValues.length; i += 2) {
@@ -73,7 +80,14 @@ class GpuJobITCase {
         DataStream<Row> result =
                 StarJoin.of(numbers(env, FACTS))
                         .select("number")
-                        .dimension(numbers(env, KEYS), d -> d.on("key", "number"))
+                        .dimension(
+                                numbers(env, KEYS),
+                                d -> {
+                                    d.on("key", "number");
+                                    if (partitioned) {
+                                        d.partitioned();
+                                    }
+                                })
                         .uid("join")
                         .toRows();
         CloseableIterator<Row> rows = result.collectAsync();
@@ -140,6 +154,15 @@ class GpuJobITCase {
         assertThat(second.results()).isEqualTo(expected());
         assertThat(engines(first)).containsExactly("gpu", "gpu");
         assertThat(engines(second)).containsExactly("gpu", "gpu");
+    }
+
+    @NeedsGpu
+    @ParameterizedTest
+    @EnumSource
+    void shouldJoinAPartitionedDimensionInEveryGridMode(GridMode mode) throws Exception {
+        Job job = start(true, "gpu-join.gpu.grid", mode.name());
+        assertThat(job.results()).isEqualTo(expected());
+        assertThat(engines(job)).containsExactly("gpu", "gpu");
     }
 
     @NeedsGpu

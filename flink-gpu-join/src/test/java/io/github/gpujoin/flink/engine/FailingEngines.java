@@ -109,6 +109,11 @@ public final class FailingEngines implements JoinEngineFactory {
         }
 
         @Override
+        public long capacityBytes() {
+            return Long.MAX_VALUE;
+        }
+
+        @Override
         public Object tableLocation() {
             return FailingEngines.this;
         }

@@ -189,10 +189,15 @@ public final class PartitionedStar {
                 PARTITIONED, FIRST_PARTITION, PARTITIONS, groupCount, windowRows, memoryWaitNs);
     }
 
-    /** Submits all build chunks. */
+    /** Submits all build chunks and builds the tables. */
     public void load(JoinEngine engine) {
-        builds.forEach(chunk -> engine.submitBuild(chunk.dimension(), chunk));
+        submit(engine);
         engine.finishBuild();
+    }
+
+    /** Submits all build chunks. */
+    public void submit(JoinEngine engine) {
+        builds.forEach(chunk -> engine.submitBuild(chunk.dimension(), chunk));
     }
 
     /** Returns the sorted results of the reference engine, for each probe chunk. */

@@ -53,6 +53,20 @@ public interface ForkableJoinEngine extends JoinEngine {
     }
 
     /**
+     * Returns the bytes that all tables in the same memory may use within this engine's budget,
+     * whether they are used or not; {@link Long#MAX_VALUE} without a known limit.
+     */
+    long capacityBytes();
+
+    /**
+     * Tells the engine what the subtasks of its process build, so that it can prepare for it. Has
+     * no effect on results.
+     *
+     * @param share of the subtask whose facts this engine and its forks join
+     */
+    default void expect(BuildShare share) {}
+
+    /**
      * Identifies the memory that holds the tables. Engines with equal values can share tables;
      * engines of another kind or device return another value. It is valid while the engine is open.
      */

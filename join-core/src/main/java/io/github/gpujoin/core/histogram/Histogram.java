@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.histogram;
 
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import java.util.stream.LongStream;
 
 /** Exact row counts by radix partition. Not thread-safe. */
 public final class Histogram {
@@ -55,6 +56,11 @@ public final class Histogram {
         return rows[partition];
     }
 
+    /** Returns the number of rows that have a partition. */
+    public long partitionedRows() {
+        return LongStream.of(rows).sum();
+    }
+
     /** Returns the number of all rows, including those without a partition. */
     public long total() {
         return total;
@@ -65,12 +71,8 @@ public final class Histogram {
      * histogram.
      */
     public double skew() {
-        long largest = 0;
-        long sum = 0;
-        for (long count : rows) {
-            largest = Math.max(largest, count);
-            sum += count;
-        }
+        long largest = LongStream.of(rows).max().orElse(0);
+        long sum = partitionedRows();
         return sum == 0 ? 1 : (double) largest * rows.length / sum;
     }
 }

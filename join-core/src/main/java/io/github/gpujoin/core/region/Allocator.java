@@ -15,6 +15,11 @@ public interface Allocator {
     /** Returns the bytes that may still be allocated. Other threads may allocate them first. */
     long availableBytes();
 
+    /** Returns the limit in bytes; {@link Long#MAX_VALUE} if it is not known. */
+    default long limitBytes() {
+        return Long.MAX_VALUE;
+    }
+
     /** Returns memory filled with zeros. */
     default Region allocateZeroed(long lengthBytes) {
         Region region = allocate(lengthBytes);

@@ -39,6 +39,11 @@ public final class MemoryAccount {
             public long availableBytes() {
                 return Math.max(0, limitBytes - usedBytes());
             }
+
+            @Override
+            public long limitBytes() {
+                return limitBytes;
+            }
         };
     }
 

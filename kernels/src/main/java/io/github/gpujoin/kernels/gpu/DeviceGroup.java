@@ -111,6 +111,21 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess, List<Device
         return members.stream().map(lease -> lease.memory().availableDeviceBytes(budget)).toList();
     }
 
+    /** Returns the budget of device memory in bytes, summed over the members. */
+    long capacityBytes(MemoryBudget budget) {
+        return members.stream()
+                .mapToLong(lease -> lease.memory().capacityBytes(budget))
+                .reduce(0, (a, b) -> a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b);
+    }
+
+    /** Returns the budget of device memory in bytes of the member with the least. */
+    long memberCapacityBytes(MemoryBudget budget) {
+        return members.stream()
+                .mapToLong(lease -> lease.memory().capacityBytes(budget))
+                .min()
+                .orElseThrow();
+    }
+
     /** Adds a holder, which must call {@link #release}. */
     void retain() {
         held.forEach(DeviceLease::retain);

@@ -87,7 +87,12 @@ final class DeviceMemory {
 
     /** Returns the device memory in bytes that is left in the budget. */
     long availableDeviceBytes(MemoryBudget budget) {
-        return Math.max(0, budget.orElse(machineBudget).deviceBytes() - device.usedBytes());
+        return Math.max(0, capacityBytes(budget) - device.usedBytes());
+    }
+
+    /** Returns the device memory in bytes that the budget allows in all. */
+    long capacityBytes(MemoryBudget budget) {
+        return budget.orElse(machineBudget).deviceBytes();
     }
 
     MemoryUse use() {

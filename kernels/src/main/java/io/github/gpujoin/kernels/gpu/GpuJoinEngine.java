@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.AbstractJoinEngine;
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.ForkableJoinEngine;
@@ -185,6 +186,22 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     /** Returns the devices that join, such as {@code 0}, or {@code 0.1} for a virtual device. */
     public List<String> devices() {
         return group.members().stream().map(lease -> lease.device().toString()).toList();
+    }
+
+    /** {@inheritDoc} Counts the memory of all devices, since a table counts on each of them. */
+    @Override
+    public long capacityBytes() {
+        return group.capacityBytes(options.memory());
+    }
+
+    /**
+     * {@inheritDoc} Blocks of the kernels are assigned by it ({@link GridMode#HISTOGRAM}), and
+     * tables of forks that all subtasks together cannot replicate are sharded.
+     */
+    @Override
+    public void expect(BuildShare share) {
+        tables.expect(share.processRows());
+        group.members().forEach(lease -> lease.ring().expect(share));
     }
 
     /** {@inheritDoc} Engines of one group share it. */

@@ -47,6 +47,11 @@ final class GpuTables {
 
     private final AtomicInteger holderCount = new AtomicInteger(1);
 
+    /**
+     * Rows of the dimension of a fork that all forks in the process have together; 0 if unknown.
+     */
+    private long processRows;
+
     /** Bytes of the tables built here, without those of changelog dimensions. */
     private volatile long builtBytes;
 
@@ -112,13 +117,23 @@ final class GpuTables {
      * Returns tables that share all finished tables of this object except the one of a dimension.
      */
     GpuTables forkLoading(int dimension, MemoryLimits limits) {
-        return new GpuTables(spec, group, options, limits, retain(), 0, dimension);
+        GpuTables fork = new GpuTables(spec, group, options, limits, retain(), 0, dimension);
+        fork.expect(processRows);
+        return fork;
     }
 
     /** Does the same for tables on one member of the group. */
     GpuTables forkLoading(int dimension, MemoryLimits limits, int member) {
         return new GpuTables(
                 spec, group.member(member), options, limits, retain(), member, dimension);
+    }
+
+    /**
+     * Sets the number of rows of the dimension of later forks that the whole process will have on
+     * these devices.
+     */
+    void expect(long processRows) {
+        this.processRows = processRows;
     }
 
     private boolean isShared(int dimension) {
@@ -225,7 +240,8 @@ final class GpuTables {
 
     private void build(int d) {
         BuildStream stream = streams.get(d);
-        List<GpuTable> built = isSharded(stream) ? build(d, true) : buildReplicatedOrSharded(d);
+        List<GpuTable> built =
+                isTooLargeToReplicate(d) ? build(d, true) : buildReplicatedOrSharded(d);
         for (int member = 0; member < group.size(); member++) {
             tables.get(member).add(built.get(member));
             builtBytes += built.get(member).lengthBytes();
@@ -269,18 +285,41 @@ final class GpuTables {
                 && group.hasPeerAccess();
     }
 
-    /** Whether to shard a table without an attempt to replicate it. */
-    private boolean isSharded(BuildStream stream) {
+    /**
+     * Whether to shard a table without an attempt to replicate it: all tables that this object, or
+     * forks in the process, have yet to build would not fit each member.
+     */
+    private boolean isTooLargeToReplicate(int d) {
         if (!canShard()) {
             return false;
         }
-        int rowBytes = stream.rowLayout().rowBytes();
-        TableKind kind = TableKind.smallestOfUniqueKeys(rowBytes);
-        long lengthBytes =
-                kind.slotsBytes(stream.rowCount(), rowBytes)
-                        + kind.rowsBytes(stream.rowCount(), rowBytes);
         return options.spread() == TableSpread.SHARDED
-                || lengthBytes > Collections.min(group.availableDeviceBytes(options.memory()));
+                || bytesIfReplicated(d)
+                        > Collections.min(group.availableDeviceBytes(options.memory()))
+                || d == ownDimension
+                        && tableBytes(d, processRows) > group.memberCapacityBytes(options.memory());
+    }
+
+    /**
+     * Returns the bytes on each member if a table and all smaller ones are replicated, and the
+     * larger ones sharded. Counts only tables that are not built yet.
+     */
+    private long bytesIfReplicated(int d) {
+        long bytes = tableBytes(d, streams.get(d).rowCount());
+        long all = 0;
+        for (int other : streams.keySet()) {
+            if (other >= d && !isShared(other)) {
+                long needed = tableBytes(other, streams.get(other).rowCount());
+                all += needed <= bytes ? needed : needed / group.size();
+            }
+        }
+        return all;
+    }
+
+    private long tableBytes(int d, long rows) {
+        int rowBytes = streams.get(d).rowLayout().rowBytes();
+        TableKind kind = TableKind.smallestOfUniqueKeys(rowBytes);
+        return kind.slotsBytes(rows, rowBytes) + kind.rowsBytes(rows, rowBytes);
     }
 
     /**

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.histogram.RunningHistogram;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
@@ -21,6 +23,12 @@ final class GridAllotment {
 
     /** Bytes that the histogram covers: about 10 ms of a bus of 50 GB/s. */
     private static final long WINDOW_BYTES = 512L << 20;
+
+    /**
+     * Weight of what is expected: that of so many bytes of facts, so that the facts that arrive
+     * outweigh it soon.
+     */
+    private static final long EXPECTED_BYTES = WINDOW_BYTES / 8;
 
     private static final int LANES_PER_WORD = Long.BYTES;
 
@@ -70,6 +78,11 @@ final class GridAllotment {
         return (int) Arrays.stream(laneOfBlock).filter(own -> own == lane).count();
     }
 
+    /** Returns the partition of a step; a chunk with rows of many partitions has none. */
+    static int partitionOf(Chunk chunk) {
+        return chunk.hasManyPartitions() ? ChunkDescriptor.UNPARTITIONED : chunk.partition();
+    }
+
     /**
      * Returns the lane of a step by its partition; steps without a partition use lanes round robin.
      */
@@ -85,10 +98,30 @@ final class GridAllotment {
         }
         histogram.add(lane, lengthBytes);
         if (++stepsSinceDeal == STEPS_PER_DEAL) {
-            stepsSinceDeal = 0;
-            if (move(laneOfBlock, deal(histogram, laneOfBlock.length))) {
-                publish();
-            }
+            assign();
+        }
+    }
+
+    /**
+     * Assigns blocks by the build rows of a subtask, before its facts arrive: partitions are
+     * expected to receive facts in proportion to their rows. Facts that have arrived count as well.
+     */
+    void expect(BuildShare share) {
+        if (mode != GridMode.HISTOGRAM || share.processRows() == 0) {
+            return;
+        }
+        double bytesPerRow = (double) EXPECTED_BYTES / share.processRows();
+        for (int partition = 0; partition < share.partitions().partitions(); partition++) {
+            long bytes = (long) (bytesPerRow * share.partitions().rows(partition));
+            histogram.add(laneOf(partition, 0), bytes);
+        }
+        assign();
+    }
+
+    private void assign() {
+        stepsSinceDeal = 0;
+        if (move(laneOfBlock, deal(histogram, laneOfBlock.length))) {
+            publish();
         }
     }
 

@@ -12,7 +12,8 @@ public enum GridMode {
     /** Every lane of partitions always has the same number of blocks. */
     STATIC,
     /**
-     * Every lane of partitions has blocks in proportion to its share of recent bytes, at least one.
+     * Every lane of partitions has blocks in proportion to its share of recent bytes, at least one;
+     * before facts arrive, in proportion to its build rows in this process, if they are known.
      * Blocks reread their lane before each step, so the assignment follows drift while the kernel
      * runs.
      */

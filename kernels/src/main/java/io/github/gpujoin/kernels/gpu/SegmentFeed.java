@@ -280,7 +280,7 @@ public final class SegmentFeed implements AutoCloseable {
                                 0,
                                 lengthBytes[slot],
                                 null,
-                                chunks.get(slot).partition(),
+                                GridAllotment.partitionOf(chunks.get(slot)),
                                 slots.completion(slot, buffer)));
     }
 

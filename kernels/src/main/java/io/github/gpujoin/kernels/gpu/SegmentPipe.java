@@ -204,7 +204,7 @@ final class SegmentPipe {
                                 segment.firstRow,
                                 segment.lengthBytes,
                                 segment.inPlace,
-                                segment.chunk.partition(),
+                                GridAllotment.partitionOf(segment.chunk),
                                 slots.completion(segment.slot, buffer)));
     }
 

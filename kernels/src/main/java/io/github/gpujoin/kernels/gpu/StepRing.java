@@ -18,6 +18,7 @@ import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_SEGMENT_SEQUENCE
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_SEQUENCE_OFFSET;
 import static io.github.gpujoin.kernels.gpu.StepDescriptor.STEP_SLOT_OFFSET;
 
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -155,6 +156,11 @@ final class StepRing {
             laneBusyNs[lane] += completionOfEntry[index].busyNs();
             ticketOfEntry[index] = FREE;
         }
+    }
+
+    /** Assigns blocks by what a subtask builds, before its facts arrive. */
+    synchronized void expect(BuildShare share) {
+        allotment.expect(share);
     }
 
     /** Returns the load of each lane so far. */

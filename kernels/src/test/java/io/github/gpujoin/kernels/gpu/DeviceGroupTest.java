@@ -5,12 +5,14 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineState;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.TableMemory;
+import io.github.gpujoin.core.histogram.Histogram;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -52,6 +54,10 @@ class DeviceGroupTest {
 
     private static final int ROWS = 5_000;
     private static final int CHUNK_ROWS = 500;
+
+    /** Two slots of 24 bytes for each row. */
+    private static final long TABLE_ROW_BYTES = 48;
+
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
     private HostDevice devices;
@@ -242,6 +248,68 @@ class DeviceGroupTest {
 
         assertThat(healthy.isLost()).isFalse();
         assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
+    }
+
+    /** Each fork alone fits both devices, but not with those of the other subtasks. */
+    @Test
+    void shouldShardTablesThatTheSubtasksTogetherCannotReplicate() {
+        long deviceBytes = 64 << 20;
+        try (GpuJoinEngine base = engine(new MemoryBudget(deviceBytes, deviceBytes), SPEC, ROWS)) {
+            long replicatedBytes = forkedBytes(base);
+            base.expect(share(deviceBytes / TABLE_ROW_BYTES));
+            assertThat(forkedBytes(base)).as("all fit").isEqualTo(replicatedBytes);
+
+            base.expect(share(deviceBytes / TABLE_ROW_BYTES + 1));
+
+            assertThat(forkedBytes(base)).as("one row too many").isEqualTo(replicatedBytes / 2);
+        }
+    }
+
+    private static BuildShare share(long processRows) {
+        Histogram rows = new Histogram(1);
+        rows.add(0, ROWS);
+        return new BuildShare(rows, 16 * ROWS, processRows, 16 * processRows);
+    }
+
+    private static long forkedBytes(GpuJoinEngine base) {
+        try (GpuJoinEngine fork = base.forkLoading(0)) {
+            fork.submitBuild(0, chunk(0, 0, ROWS));
+            fork.finishBuild();
+            return fork.stats().tableBytes();
+        }
+    }
+
+    /** The large table would fit whole, but leave no room for the small one. */
+    @Test
+    void shouldShardTheLargeTableSoThatTheSmallOneFits() {
+        int large = 100_000;
+        int small = 50_000;
+        // A run of build rows of each dimension, and the large table.
+        long deviceBytes = (2 << 20) + TABLE_ROW_BYTES * large + (128 << 10);
+        MemoryBudget budget = new MemoryBudget(deviceBytes, 64 << 20);
+        try (GpuJoinEngine engine = engine(budget, JOIN_OF_TWO, large, small)) {
+            assertThat(engine.stats().tableBytes())
+                    .isEqualTo(TABLE_ROW_BYTES * (large + 2 * small));
+        }
+    }
+
+    /** Returns an engine with keys from 0 in each dimension. */
+    private GpuJoinEngine engine(MemoryBudget budget, JoinSpec spec, int... rows) {
+        devices.group().retain();
+        GpuJoinEngine engine =
+                new GpuJoinEngine(
+                        spec,
+                        options(TableSpread.BY_SIZE).withMemory(budget),
+                        MemoryReservations.unlimited(),
+                        devices.group(),
+                        null);
+        for (int d = 0; d < rows.length; d++) {
+            for (int from = 0; from < rows[d]; from += CHUNK_ROWS) {
+                engine.submitBuild(d, chunk(d, from, from + CHUNK_ROWS));
+            }
+        }
+        engine.finishBuild();
+        return engine;
     }
 
     /** Its steps on the other device are awaited before their memory is freed. */

@@ -5,8 +5,16 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.github.gpujoin.core.engine.BuildShare;
+import io.github.gpujoin.core.histogram.Histogram;
 import io.github.gpujoin.core.histogram.RunningHistogram;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.Arrays;
@@ -16,6 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class GridAllotmentTest {
@@ -99,6 +108,58 @@ class GridAllotmentTest {
             assertThat(Arrays.stream(blocks).sum()).isEqualTo(BLOCKS);
             assertThat(allotment.blocksOf(heavy)).isEqualTo(blocks[heavy]);
         }
+    }
+
+    /** A subtask with three quarters of the rows of its process, all in one partition. */
+    private static void expect(GridAllotment allotment, int heavy, int light) {
+        for (int partition : new int[] {heavy, light}) {
+            Histogram rows = new Histogram(128);
+            rows.add(partition, partition == heavy ? 3_000_000 : 1_000_000);
+            allotment.expect(new BuildShare(rows, 16, 4_000_000, 64));
+        }
+    }
+
+    @Test
+    void shouldAssignBlocksByBuildRowsBeforeFactsArrive() {
+        GridAllotment allotment = allotment(GridMode.HISTOGRAM);
+        expect(allotment, 64 + 3, 10);
+        int[] blocks = published(64);
+        assertThat(blocks[3]).as("three quarters of what lanes have besides one").isEqualTo(52);
+        assertThat(blocks[10]).isEqualTo(18);
+        assertThat(Arrays.stream(blocks).sum()).isEqualTo(BLOCKS);
+        assertThat(version()).isEqualTo(3);
+    }
+
+    @Test
+    void shouldFollowFactsThatDifferFromTheExpectedOnes() {
+        GridAllotment allotment = allotment(GridMode.HISTOGRAM);
+        expect(allotment, 3, 10);
+        for (int step = 0; step < 10_000; step++) {
+            allotment.count(40, SEGMENT_BYTES);
+        }
+        int[] blocks = published(64);
+        assertThat(blocks[40]).isGreaterThan(60);
+        assertThat(blocks[3]).isLessThan(5);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"STATIC", "ADAPTIVE"})
+    void shouldExpectNothingInOtherModes(GridMode mode) {
+        GridAllotment allotment = allotment(mode);
+        expect(allotment, 3, 10);
+        assertThat(version()).isEqualTo(1);
+    }
+
+    @Test
+    void shouldDistributeChunksOfManyPartitionsOverAllLanes() {
+        ChunkBuilder builder =
+                new ChunkBuilder(ChunkSchema.of(Column.of("key", ColumnType.INT64)), 1024);
+        TestChunks.addRow(builder, new Object[] {7L});
+        Chunk many = builder.sealMany(ChunkDescriptor.FACTS, 5, 0, 0);
+        assertThat(GridAllotment.partitionOf(many)).isEqualTo(ChunkDescriptor.UNPARTITIONED);
+        TestChunks.addRow(builder, new Object[] {7L});
+        Chunk one = builder.seal(ChunkDescriptor.FACTS, 5, 0, 0);
+        assertThat(GridAllotment.partitionOf(one)).isEqualTo(5);
     }
 
     @ParameterizedTest(name = "seed {0}")

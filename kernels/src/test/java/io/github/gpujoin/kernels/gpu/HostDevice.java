@@ -22,6 +22,9 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     private static final long serialVersionUID = 1L;
 
+    /** Blocks of two lanes, in grid modes that have several. */
+    private static final int BLOCKS_OF_LANES = 4;
+
     private final transient List<RefusingDriver> memories = new ArrayList<>();
     private final transient GpuOptions options;
     private final transient DeviceGroup group;
@@ -39,7 +42,11 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
                                             getClass().getClassLoader(),
                                             new Class<?>[] {CudaDriver.class},
                                             (proxy, method, arguments) ->
-                                                    call(device, memory, method, arguments)),
+                                                    hasLanes(method)
+                                                            ? BLOCKS_OF_LANES
+                                                            : call(
+                                                                    device, memory, method,
+                                                                    arguments)),
                             options.withDevice(device)));
         }
         this.group = DeviceGroup.of(leases, options);
@@ -49,6 +56,11 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
     public static HostDevice open(GpuOptions options) throws Exception {
         HostKernels.load();
         return new HostDevice(options);
+    }
+
+    private boolean hasLanes(Method method) {
+        return method.getName().equals("multiprocessors")
+                && options.gridMode() != GridMode.ADAPTIVE;
     }
 
     private static Object call(int device, RefusingDriver memory, Method method, Object[] arguments)

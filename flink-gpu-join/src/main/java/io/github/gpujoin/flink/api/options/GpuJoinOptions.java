@@ -197,8 +197,9 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "How thread blocks are assigned to partitions of the facts, the same for"
                                     + " all joins of a TaskManager: adaptive, any block any partition;"
-                                    + " histogram, in proportion to recent bytes; or static, equal"
-                                    + " numbers. The last two are for comparison.");
+                                    + " histogram, in proportion to build rows and then to recent"
+                                    + " bytes of facts; or static, equal numbers. The last two are"
+                                    + " for comparison.");
 
     /** The option {@code gpu-join.gpu.spread}. */
     public static final ConfigOption<TableSpread> GPU_SPREAD =
