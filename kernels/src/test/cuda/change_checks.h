@@ -32,6 +32,12 @@ struct ChangingSide {
         dimension.hashMultiplier = TEST_HASH_MULTIPLIER;
     }
 
+    // Makes this one of several shards.
+    void shard(uint32_t number, uint32_t count) {
+        dimension.builtShard = static_cast<uint8_t>(number);
+        dimension.builtShards = static_cast<uint8_t>(count);
+    }
+
     // Applies the rows of a build side as changes, some of which are deletions.
     void apply(BuildSide& changes) {
         std::vector<uint32_t> slots(changes.keys.size());
@@ -46,6 +52,9 @@ struct ChangingSide {
         });
         occupiedSlots += newSlots;
         for (uint32_t change = 0; change < changes.keys.size(); change++) {
+            if (!isOfTable(dimension, changes.keys[change])) {
+                continue;
+            }
             bool isThere = changeOf(changes.build, change) == CHANGE_UPSERT;
             expected[changes.keys[change]] =
                 isThere ? std::optional<uint32_t>(change) : std::nullopt;
@@ -77,15 +86,18 @@ struct ChangingSide {
         other.expected = expected;
     }
 
-    void requireExpected() const {
+    void requireExpected() const { requireExpectedIn(dimension); }
+
+    // Looks up the keys of this table in `whole`, of which it may be a shard.
+    void requireExpectedIn(const Dimension& whole) const {
         uint32_t rowsThere = 0;
         for (const auto& [key, payload] : expected) {
-            Matches found = findMatches(dimension, key);
+            Matches found = findMatches(whole, key);
             REQUIRE(found.count == (payload ? 1 : 0));
             REQUIRE((found.first == NO_ROW) == !payload);
             if (payload) {
-                unsigned char* row = rowAt(dimension, found.first);
-                REQUIRE(rowKey(dimension, found.first) == key);
+                unsigned char* row = rowAt(whole, found.first);
+                REQUIRE(rowKey(whole, found.first) == key);
                 REQUIRE(*reinterpret_cast<uint32_t*>(row + NARROW_OFFSET) == *payload);
                 REQUIRE(*reinterpret_cast<uint64_t*>(row + WIDE_OFFSET) ==
                         (uint64_t{*payload} << 32 | 7));
@@ -94,7 +106,7 @@ struct ChangingSide {
         }
         REQUIRE(rowCount() == rowsThere);
         REQUIRE(occupiedSlots == expected.size());
-        REQUIRE(findMatches(dimension, INT64_MIN + 1).count == 0);
+        REQUIRE(findMatches(whole, INT64_MIN + 1).count == 0);
     }
 };
 
@@ -135,6 +147,49 @@ inline void shouldDropDeletedKeysWhenATableMovesToNewSlots(uint64_t seed) {
         REQUIRE(next.occupiedSlots < side.occupiedSlots);
         side = std::move(next);
         side.dimension.rows = reinterpret_cast<uint64_t>(side.rows.data());
+    }
+}
+
+// Each shard applies the changes of its keys from the same runs, and grows on its own.
+inline void shouldApplyEachChangeInTheShardOfItsKey(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    uint32_t count = 2 + static_cast<uint32_t>(seed % 3);
+    std::vector<ChangingSide> sides;
+    for (uint32_t i = 0; i < count; i++) {
+        sides.emplace_back(1 << 12);
+        sides[i].shard(i, count);
+    }
+    for (int batch = 0; batch < 6; batch++) {
+        BuildSide changes(randomKeys(random, random() % 1500, batch % 2 == 0 ? 5 : 1500),
+                          TABLE_UNIQUE);
+        for (uint32_t change = 0; change < changes.keys.size(); change++) {
+            if (random() % 3 == 0) {
+                changes.setDelete(change);
+            }
+        }
+        for (ChangingSide& side : sides) {
+            side.apply(changes);
+        }
+        uint32_t growing = static_cast<uint32_t>(random() % count);
+        ChangingSide next((1 << 13) + 1000 * batch);
+        next.shard(growing, count);
+        sides[growing].moveTo(next);
+        sides[growing] = std::move(next);
+        std::vector<Shard> shards;
+        for (ChangingSide& side : sides) {
+            side.dimension.rows = reinterpret_cast<uint64_t>(side.rows.data());
+            side.dimension.slots = side.dimension.rows;
+            shards.push_back(
+                {side.dimension.slots, side.dimension.rows, side.dimension.slotCount, 0});
+        }
+        Dimension whole = sides[0].dimension;
+        whole.builtShards = 0;
+        whole.slots = reinterpret_cast<uint64_t>(shards.data());
+        whole.shardCount = static_cast<uint8_t>(count);
+        whole.rowShift = static_cast<uint8_t>(__builtin_clz(count - 1));
+        for (const ChangingSide& side : sides) {
+            side.requireExpectedIn(whole);
+        }
     }
 }
 

@@ -26,6 +26,7 @@ void runChecks() {
         shouldKeepOneRowOfEachKeyAndCountTheOthers(seed);
         shouldKeepTheLastChangeOfEachKey(seed);
         shouldDropDeletedKeysWhenATableMovesToNewSlots(seed);
+        shouldApplyEachChangeInTheShardOfItsKey(seed);
         shouldJoinSegmentsInBoundedStepsForAnyFanOut(seed);
         shouldJoinASegmentThatArrivesWordByWord(seed);
         shouldHandleFactsWithoutAMatchByJoinKind(seed);

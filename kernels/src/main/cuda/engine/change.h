@@ -7,6 +7,9 @@
 //                 later change of the key already has; rows are not modified
 //   settleChange  the changes whose numbers remain write their rows
 //
+// If the table is a shard, each device ignores the changes of other shards. It reads the runs of all
+// devices, so that changes of a key keep their order of arrival.
+//
 // A deleted row keeps its slot, so that keys further along the probe sequence stay reachable.
 // moveRow drops such slots when the table moves to new ones.
 //
@@ -38,12 +41,16 @@ GPUJOIN_HD inline void keepLastChange(uint32_t* next, uint32_t found, uint32_t c
     }
 }
 
-// Returns the slot of the key of the change; `isNew` if this change occupies an empty slot. At
-// least one more slot is free than there are changes.
+// Returns the slot of the key of the change, or NO_ROW if the key belongs to another shard; `isNew`
+// if this change occupies an empty slot. At least one more slot is free than the table has changes.
 GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& changes,
                                      uint32_t change, bool& isNew) {
     int64_t key = buildKey(changes, change);
-    uint32_t slot = slotOf(table, key);
+    isNew = false;
+    if (!isOfTable(table, key)) {
+        return NO_ROW;
+    }
+    uint32_t slot = builtSlotOf(table, key);
     while (true) {
         uint32_t* next = &rowNext(table, slot);
         uint32_t found = loadRelaxedDevice(next);
@@ -63,9 +70,12 @@ GPUJOIN_HD inline uint32_t claimSlot(const Dimension& table, const BuildRuns& ch
     }
 }
 
-// Writes the change to its slot, unless a later change of its key has claimed it.
+// Writes the change to its slot, if it has one and no later change of its key has claimed it.
 GPUJOIN_HD inline void settleChange(const Dimension& table, const BuildRuns& changes,
                                     uint32_t change, uint32_t slot) {
+    if (slot == NO_ROW) {
+        return;
+    }
     uint32_t* next = &rowNext(table, slot);
     if (loadRelaxedDevice(next) != change) {
         return;
@@ -80,7 +90,7 @@ GPUJOIN_HD inline void moveRow(const Dimension& from, uint32_t slot, const Dimen
     if (rowNext(from, slot) != ROW_LIVE) {
         return;
     }
-    uint32_t target = slotOf(to, rowKey(from, slot));
+    uint32_t target = builtSlotOf(to, rowKey(from, slot));
     while (compareExchangeRelaxedDevice(&rowNext(to, target), NO_ROW, ROW_LIVE) != NO_ROW) {
         target = target + 1 == to.slotCount ? 0 : target + 1;
     }

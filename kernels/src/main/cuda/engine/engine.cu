@@ -101,7 +101,7 @@ extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const B
     }
 }
 
-// Counts the rows of a shard in the runs of one device.
+// Counts the rows, or changes, of a shard in the runs of one device.
 extern "C" __global__ void gpujoin_count_shard(const Dimension* table, const BuildRuns* build,
                                                uint64_t rowCount, uint64_t firstRun,
                                                uint64_t runStep, unsigned long long* rows) {
@@ -188,7 +188,7 @@ extern "C" __global__ void gpujoin_payload_ranges(const Dimension*, const BuildR
 
 // The kernels that change a table also use grid-stride loops.
 
-// Claims a slot for each change, and counts the slots that were empty before.
+// Claims a slot for each change of the table, and counts the slots that were empty before.
 extern "C" __global__ void gpujoin_change_claim(const Dimension* table, const BuildRuns* changes,
                                                 uint64_t changeCount, uint32_t* slots,
                                                 unsigned long long* newSlots) {

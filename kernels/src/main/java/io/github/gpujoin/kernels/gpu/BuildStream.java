@@ -40,7 +40,7 @@ final class BuildStream implements AutoCloseable {
         private final DeviceMemory memory;
         private final Buffers buffers;
         private final ArrayDeque<Long> free = new ArrayDeque<>();
-        private int count;
+        private final List<Long> used = new ArrayList<>();
 
         /** The pinned run that is filled, and the one whose copy may be in flight. */
         private long filled;
@@ -62,8 +62,8 @@ final class BuildStream implements AutoCloseable {
         }
 
         private void allocateExtent() {
-            int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, count));
-            int extent = count == 0 ? 1 : doubled;
+            int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, used.size()));
+            int extent = used.isEmpty() ? 1 : doubled;
             long first = buffers.device((long) extent * runLayout.lengthBytes());
             for (int i = 0; i < extent; i++) {
                 free.add(first + (long) i * runLayout.lengthBytes());
@@ -74,7 +74,7 @@ final class BuildStream implements AutoCloseable {
         private long startCopy(long pinned) {
             long run = free.remove();
             lastCopy = driver.startCopyToDevice(run, pinned, runLayout.lengthBytes());
-            count++;
+            used.add(run);
             return run;
         }
 
@@ -95,6 +95,11 @@ final class BuildStream implements AutoCloseable {
                     Thread.onSpinWait();
                 }
             }
+        }
+
+        private void rewind() {
+            free.addAll(used);
+            used.clear();
         }
     }
 
@@ -283,19 +288,11 @@ final class BuildStream implements AutoCloseable {
         }
     }
 
-    /**
-     * Discards flushed rows and reuses their runs. Variable-width columns stay.
-     *
-     * @throws IllegalStateException unless the group has one member
-     */
+    /** Discards flushed rows and reuses their runs. Variable-width columns stay. */
     void rewind() {
-        if (devices.size() > 1) {
-            throw new IllegalStateException("Runs of several devices: members=" + devices.size());
-        }
-        DeviceRuns device = devices.get(0);
-        device.free.addAll(runs.get(0));
-        device.count = 0;
-        runs.get(0).clear();
+        devices.forEach(DeviceRuns::rewind);
+        runs.forEach(List::clear);
+        current = 0;
         rowCount = 0;
     }
 

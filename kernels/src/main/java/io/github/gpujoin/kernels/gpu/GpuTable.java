@@ -62,17 +62,13 @@ record GpuTable(
         }
     }
 
-    /** Allocates a table with empty slots and no rows beside them. */
-    static GpuTable empty(
-            CudaDriver driver,
-            Buffers slotsOwner,
-            TableKind kind,
-            BuildRowLayout layout,
-            long rowCount) {
-        return empty(driver, slotsOwner, kind, layout, rowCount, Shards.NONE);
+    /** Returns a table without slots. */
+    static GpuTable unallocated(TableKind kind, BuildRowLayout layout, Shards shards) {
+        boolean isUnique = kind == TableKind.UNIQUE;
+        return new GpuTable(kind, layout, 0, 0, 0, isUnique, shards, List.of());
     }
 
-    /** Does the same for a shard. */
+    /** Allocates a table, or a shard, with empty slots and no rows beside them. */
     static GpuTable empty(
             CudaDriver driver,
             Buffers slotsOwner,

@@ -148,16 +148,14 @@ final class GpuTableBuilder implements AutoCloseable {
                 return builder.build(once);
             }
             builder.countRows();
-            return builder.connected(builder.build(once));
+            return ShardAddresses.allocate(group, owners).connect(builder.build(once));
         }
     }
 
     /** Counts the rows of each shard; each device reads the runs in its own memory. */
     private void countRows() {
         for (Site counted : sites) {
-            GpuTable shard =
-                    new GpuTable(
-                            TableKind.UNIQUE, layout, 0, 0, 0, true, counted.shards, List.of());
+            GpuTable shard = GpuTable.unallocated(TableKind.UNIQUE, layout, counted.shards);
             sites.forEach(site -> site.table = shard);
             clearCounters();
             run(
@@ -168,23 +166,6 @@ final class GpuTableBuilder implements AutoCloseable {
                             });
             counted.rowCount = sites.stream().mapToLong(site -> site.kernels.readCounter(0)).sum();
         }
-    }
-
-    /** Writes the addresses of all shards to each device. */
-    private List<GpuTable> connected(List<GpuTable> shards) {
-        long lengthBytes = (long) PlanDescriptor.SHARD_BYTES * shards.size();
-        List<GpuTable> connected = new ArrayList<>();
-        try (Region region = Region.allocateZeroed(lengthBytes)) {
-            for (int i = 0; i < shards.size(); i++) {
-                shards.get(i).writeShard(region.address() + (long) PlanDescriptor.SHARD_BYTES * i);
-            }
-            for (int i = 0; i < shards.size(); i++) {
-                long address = sites.get(i).owner.device(lengthBytes);
-                sites.get(i).driver.copyToDevice(address, region.address(), lengthBytes);
-                connected.add(shards.get(i).withShards(address));
-            }
-        }
-        return connected;
     }
 
     private List<GpuTable> build(boolean once) {

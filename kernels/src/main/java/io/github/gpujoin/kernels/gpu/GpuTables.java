@@ -42,7 +42,7 @@ final class GpuTables {
 
     private final List<List<GpuTable>> tables = new ArrayList<>();
 
-    /** Changelog tables by dimension, one on each member. */
+    /** Changelog tables by dimension: one of all members, or one on each. */
     private final Map<Integer, List<GpuChangingTable>> changing = new TreeMap<>();
 
     private final AtomicInteger holderCount = new AtomicInteger(1);
@@ -100,17 +100,29 @@ final class GpuTables {
         }
     }
 
+    /**
+     * Each change is copied to one device and applied by the one that owns its key, if the devices
+     * can access each other's memory. Otherwise each device has a whole table of its own.
+     */
     private List<GpuChangingTable> changingTables(DimensionSpec side, MemoryLimits limits) {
+        if (group.size() == 1 || (canShard() && options.spread() != TableSpread.REPLICATED)) {
+            return List.of(new GpuChangingTable(side, group, limits, buffers, timeoutNs));
+        }
         return IntStream.range(0, group.size())
                 .mapToObj(
                         member ->
                                 new GpuChangingTable(
                                         side,
-                                        group.members().get(member),
+                                        DeviceGroup.of(group.members().get(member)),
                                         limits,
-                                        buffers.get(member),
+                                        List.of(buffers.get(member)),
                                         timeoutNs))
                 .toList();
+    }
+
+    /** Returns the changelog table of a dimension as each member sees it. */
+    private List<GpuTable> changing(int dimension) {
+        return changing.get(dimension).stream().flatMap(table -> table.tables().stream()).toList();
     }
 
     /**
@@ -181,12 +193,14 @@ final class GpuTables {
      */
     boolean applyChanges() {
         boolean moved = false;
-        for (Map.Entry<Integer, List<GpuChangingTable>> entry : changing.entrySet()) {
-            for (int member = 0; member < group.size(); member++) {
-                GpuChangingTable table = entry.getValue().get(member);
+        for (int d : changing.keySet()) {
+            for (GpuChangingTable table : changing.get(d)) {
                 moved |= table.apply();
+            }
+            List<GpuTable> applied = changing(d);
+            for (int member = 0; member < group.size(); member++) {
                 if (!tables.get(member).isEmpty()) {
-                    tables.get(member).set(entry.getKey(), table.table());
+                    tables.get(member).set(d, applied.get(member));
                 }
             }
         }
@@ -219,14 +233,16 @@ final class GpuTables {
         if (d == 0) {
             applyChanges();
         }
-        for (int member = 0; member < group.size(); member++) {
-            if (changing.containsKey(d)) {
-                tables.get(member).add(changing.get(d).get(member).table());
-            } else if (isShared(d)) {
-                tables.get(member).add(base.tables.get(baseMember + member).get(d));
-            }
-        }
-        if (tables.get(0).size() == d) {
+        if (changing.containsKey(d)) {
+            List<GpuTable> applied = changing(d);
+            add(applied);
+            report(d, applied);
+        } else if (isShared(d)) {
+            add(
+                    base.tables.subList(baseMember, baseMember + group.size()).stream()
+                            .map(tables -> tables.get(d))
+                            .toList());
+        } else {
             build(d);
         }
         areSharded = tables.get(0).stream().map(table -> table.shards().count() > 0).toList();
@@ -238,26 +254,33 @@ final class GpuTables {
         return dimension < built.size() && built.get(dimension);
     }
 
+    private void add(List<GpuTable> ofMembers) {
+        for (int member = 0; member < group.size(); member++) {
+            tables.get(member).add(ofMembers.get(member));
+        }
+    }
+
     private void build(int d) {
         BuildStream stream = streams.get(d);
-        List<GpuTable> built =
-                isTooLargeToReplicate(d) ? build(d, true) : buildReplicatedOrSharded(d);
-        for (int member = 0; member < group.size(); member++) {
-            tables.get(member).add(built.get(member));
-            builtBytes += built.get(member).lengthBytes();
-        }
+        List<GpuTable> built = isTooLargeToReplicate(d) ? build(d, true) : buildReplicatedOrSharded(d);
+        add(built);
+        builtBytes += built.stream().mapToLong(GpuTable::lengthBytes).sum();
+        report(d, built);
+        stream.freeRuns();
+    }
+
+    private void report(int d, List<GpuTable> built) {
         if (group.size() > 1) {
             LOG.info(
-                    "Table on several devices: dimension={}, spread={}, devices={}, rows={}, bytesOfEach={}",
+                    "Table on several devices: dimension={}, spread={}, devices={}, rowsOfEach={}, bytesOfEach={}",
                     spec.dimensions().get(d).name(),
                     built.get(0).shards().count() > 0
                             ? TableSpread.SHARDED
                             : TableSpread.REPLICATED,
                     group.members().stream().map(DeviceLease::device).toList(),
-                    stream.rowCount(),
+                    built.stream().map(GpuTable::rowCount).toList(),
                     built.stream().map(GpuTable::lengthBytes).toList());
         }
-        stream.freeRuns();
     }
 
     /** Shards the table if there is no memory for the whole one. */

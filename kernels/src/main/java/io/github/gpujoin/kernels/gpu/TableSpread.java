@@ -5,8 +5,9 @@ package io.github.gpujoin.kernels.gpu;
 /** How the tables of a join are spread over the devices of a group. */
 public enum TableSpread {
     /**
-     * REPLICATED if a table fits every device, otherwise SHARDED if they can access each other. A
-     * table may also be on one device alone, see {@link GpuJoinEngine#forkLoading(int, int)}.
+     * REPLICATED if a table fits every device and has no changelog, otherwise SHARDED if they can
+     * access each other. A table may also be on one device alone, see {@link
+     * GpuJoinEngine#forkLoading(int, int)}.
      */
     BY_SIZE,
     /** Each device has the whole table, and looks up keys in its own memory. */

@@ -15,6 +15,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import java.util.List;
 import java.util.Locale;
 import java.util.Random;
+import java.util.stream.IntStream;
 
 /**
  * Measures how fast a table applies changes of 20 bytes each (key, payload, kind), in batches of
@@ -36,10 +37,12 @@ public final class ChangeProfile {
 
     private final Random random = new Random(1);
     private final long keys;
+    private final GpuOptions options;
     private final Chunk fact;
 
-    private ChangeProfile(long keys) {
+    private ChangeProfile(long keys, GpuOptions options) {
         this.keys = keys;
+        this.options = options;
         ChunkBuilder builder = new ChunkBuilder(FACTS, Long.BYTES);
         builder.putLong(0, 1);
         builder.endRow();
@@ -47,14 +50,22 @@ public final class ChangeProfile {
     }
 
     /**
-     * @param args log2 of the number of rows of the table
+     * @param args log2 of the number of rows of the table; then, if not one device and BY_SIZE, the
+     *     number of devices and the spread of the table
      */
     public static void main(String[] args) {
-        new ChangeProfile(1L << Integer.parseInt(args[0])).run();
+        GpuOptions options = GpuOptions.defaults();
+        if (args.length > 1) {
+            int devices = Integer.parseInt(args[1]);
+            options =
+                    options.withDevices(IntStream.range(0, devices).boxed().toList())
+                            .withSpread(TableSpread.valueOf(args[2]));
+        }
+        new ChangeProfile(1L << Integer.parseInt(args[0]), options).run();
     }
 
     private void run() {
-        try (GpuJoinEngine engine = new GpuJoinEngine(SPEC, GpuOptions.defaults())) {
+        try (GpuJoinEngine engine = new GpuJoinEngine(SPEC, options)) {
             long ns = 0;
             for (long first = 0; first < keys; first += CHUNK_ROWS) {
                 Chunk chunk = changes(CHUNK_ROWS, first);

@@ -20,16 +20,21 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Memory and limits of tables with a changelog; needs no device. */
 @ExtendWith(RegionLeakExtension.class)
@@ -54,6 +59,13 @@ class GpuChangingTableTest {
                     List.of(
                             SPEC.dimensions().get(0),
                             new DimensionSpec("regions", REGIONS, 0, 0, JoinKind.INNER)));
+    private static final ChunkSchema NUMBER_SIDE =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64), Column.of("change", ColumnType.INT32));
+    private static final JoinSpec NUMBERS =
+            new JoinSpec(
+                    FACTS,
+                    List.of(new DimensionSpec("numbers", NUMBER_SIDE, 0, 0, JoinKind.INNER, 1)));
     private static final GpuOptions SMALL = GpuOptions.defaults().withSlots(2, 1000);
     private static final String TEXT = "x".repeat(100);
 
@@ -68,6 +80,15 @@ class GpuChangingTableTest {
                 0,
                 LongStream.range(firstKey, endKey)
                         .mapToObj(key -> new Object[] {key, change.code(), TEXT + key})
+                        .toList());
+    }
+
+    private static Chunk numbers(long firstKey, long endKey) {
+        return TestChunks.of(
+                NUMBER_SIDE,
+                0,
+                LongStream.range(firstKey, endKey)
+                        .mapToObj(key -> new Object[] {key, RowChange.UPSERT.code()})
                         .toList());
     }
 
@@ -95,9 +116,14 @@ class GpuChangingTableTest {
         return run.results().get(0).size();
     }
 
-    @Test
-    void shouldReuseTheMemoryOfDeletedRows() throws Exception {
-        try (HostDevice device = HostDevice.open(SMALL);
+    private static GpuOptions onDevices(int count) {
+        return SMALL.withDevices(IntStream.range(0, count).boxed().toList());
+    }
+
+    @ParameterizedTest(name = "{0} devices")
+    @ValueSource(ints = {1, 3})
+    void shouldReuseTheMemoryOfDeletedRows(int devices) throws Exception {
+        try (HostDevice device = HostDevice.open(onDevices(devices));
                 GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
             engine.submitBuild(0, changes(RowChange.UPSERT, -500, 0));
             engine.finishBuild();
@@ -142,9 +168,9 @@ class GpuChangingTableTest {
             GpuChangingTable table =
                     new GpuChangingTable(
                             dimension,
-                            lease,
+                            DeviceGroup.of(lease),
                             MemoryLimits.of(SMALL.memory()),
-                            buffers,
+                            List.of(buffers),
                             SMALL.stallTimeoutNs());
             applyAll(table, 0, rows, 20_000);
             while (table.isCompacting()) {
@@ -166,10 +192,11 @@ class GpuChangingTableTest {
     }
 
     /** Each row keeps its own text, whether it is copied before or after it is changed. */
-    @Test
-    void shouldEmitTheLastTextOfEachKeyWhileColumnsAreCompacted() throws Exception {
+    @ParameterizedTest(name = "{0} devices")
+    @ValueSource(ints = {1, 2})
+    void shouldEmitTheLastTextOfEachKeyWhileColumnsAreCompacted(int devices) throws Exception {
         int keys = 2 * GpuChangingTable.REFERENCE_SLOTS;
-        try (HostDevice device = HostDevice.open(SMALL);
+        try (HostDevice device = HostDevice.open(onDevices(devices));
                 GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC)) {
             engine.finishBuild();
             Random random = new Random(7);
@@ -194,9 +221,10 @@ class GpuChangingTableTest {
         }
     }
 
-    @Test
-    void shouldApplyManyChangesWhileDimensionsAreLoaded() throws Exception {
-        try (HostDevice device = HostDevice.open(SMALL);
+    @ParameterizedTest(name = "{0} devices")
+    @ValueSource(ints = {1, 2})
+    void shouldApplyManyChangesWhileDimensionsAreLoaded(int devices) throws Exception {
+        try (HostDevice device = HostDevice.open(onDevices(devices));
                 GpuJoinEngine engine = (GpuJoinEngine) device.create(STAR)) {
             engine.submitBuild(1, regions(0, 100));
             Chunk updates = changes(RowChange.UPSERT, 0, 10_000);
@@ -213,16 +241,45 @@ class GpuChangingTableTest {
         }
     }
 
-    /** Kernels do nothing here; the test checks memory. */
+    /** Whole tables would take as much memory on each device as on one. */
     @Test
-    void shouldFailAndFreeEverythingIfAnyAllocationFails() {
+    void shouldChangeARowOnTheDeviceOfItsKeyOnly() throws Exception {
+        long[] bytes = new long[4];
+        for (int devices : new int[] {1, 3}) {
+            try (HostDevice device = HostDevice.open(onDevices(devices));
+                    GpuJoinEngine engine = (GpuJoinEngine) device.create(NUMBERS)) {
+                engine.finishBuild();
+                engine.submitBuild(0, numbers(0, 300_000));
+                assertThat(matches(engine, 0, 1)).isOne();
+                bytes[devices] = engine.stats().tableBytes();
+            }
+        }
+        // Besides slots, each device has pinned runs, and runs that accumulated.
+        assertThat(bytes[3]).isLessThan(bytes[1] * 5 / 4);
+    }
+
+    /** Kernels do nothing here; the test checks memory. */
+    @ParameterizedTest(name = "{0} devices")
+    @ValueSource(ints = {1, 2})
+    void shouldFailAndFreeEverythingIfAnyAllocationFails(int devices) {
         for (int granted = 0; ; granted++) {
-            RefusingDriver driver = new RefusingDriver();
-            DeviceLease lease = new DeviceLease(driver, SMALL);
-            GpuJoinEngine engine = new GpuJoinEngine(SPEC, SMALL, lease);
+            List<RefusingDriver> drivers = new ArrayList<>();
+            List<DeviceLease> leases = new ArrayList<>();
+            for (int device = 0; device < devices; device++) {
+                drivers.add(new RefusingDriver());
+                leases.add(new DeviceLease(drivers.get(device), SMALL.withDevice(device)));
+            }
+            GpuJoinEngine engine =
+                    new GpuJoinEngine(
+                            SPEC,
+                            onDevices(devices),
+                            MemoryReservations.unlimited(),
+                            DeviceGroup.of(leases, onDevices(devices)),
+                            null);
             engine.submitBuild(0, changes(RowChange.UPSERT, 0, 10));
             engine.finishBuild();
-            driver.refuseAllocationsAfter(granted);
+            RefusingDriver last = drivers.get(devices - 1);
+            last.refuseAllocationsAfter(granted);
             boolean refused = false;
             try {
                 engine.submitBuild(0, changes(RowChange.UPSERT, 0, 5_000));
@@ -232,15 +289,57 @@ class GpuChangingTableTest {
                 assertThat(engine.state()).isEqualTo(EngineState.FAILED);
                 refused = true;
             } finally {
-                driver.loseDevice(); // steps of facts would never end
+                drivers.forEach(RefusingDriver::loseDevice); // steps of facts would never end
                 engine.close();
-                driver.endProcess();
+                drivers.forEach(RefusingDriver::endProcess);
             }
+            assertThat(Buffers.openCount()).isZero();
             if (!refused) {
                 assertThat(granted).as("allocations for changes").isGreaterThan(1);
                 return;
             }
         }
+    }
+
+    /** At each driver call, from the first copy of changes to the results of a fact. */
+    @ParameterizedTest(name = "device {0}")
+    @ValueSource(ints = {0, 1})
+    void shouldFailIfADeviceIsLostWhileChangesAreApplied(int lost) throws Exception {
+        int goodCalls = 0;
+        while (failsIfADeviceIsLost(lost, goodCalls)) {
+            goodCalls++;
+        }
+        assertThat(goodCalls).as("driver calls while changes are applied").isGreaterThan(10);
+    }
+
+    /** Returns whether the engine failed. The other device stays usable, and is freed. */
+    private static boolean failsIfADeviceIsLost(int lost, int goodCalls) throws Exception {
+        HostDevice device = HostDevice.open(onDevices(2));
+        DeviceLease healthy = device.group().members().get(1 - lost);
+        long usedBytes = healthy.memory().use().deviceBytes();
+        GpuJoinEngine engine = (GpuJoinEngine) device.create(SPEC);
+        engine.finishBuild();
+        engine.submitBuild(0, changes(RowChange.UPSERT, 0, 1_000));
+        assertThat(matches(engine, 0, 1_000)).isEqualTo(1_000);
+        device.loseDeviceAfter(lost, goodCalls);
+        boolean fails = false;
+        try {
+            engine.submitBuild(0, changes(RowChange.UPSERT, 500, 4_500));
+            assertThat(matches(engine, 0, 10_000)).isEqualTo(4_500);
+        } catch (GpuUnavailableException e) {
+            fails = true;
+            assertThat(e.failure()).isEqualTo(GpuFailure.DEVICE_LOST);
+            assertThat(engine.state()).isEqualTo(EngineState.FAILED);
+        }
+        engine.close();
+        if (fails) {
+            assertThat(healthy.isLost()).isFalse();
+            assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
+        }
+        device.close();
+        device.endProcess();
+        assertThat(Buffers.openCount()).isZero();
+        return fails;
     }
 
     @Test

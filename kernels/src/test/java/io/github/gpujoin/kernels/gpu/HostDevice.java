@@ -12,6 +12,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * GPU engines on devices that the CPU emulates: memory is host memory, which all devices can
@@ -29,8 +30,15 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
     private final transient GpuOptions options;
     private final transient DeviceGroup group;
 
+    /** Driver calls of a device until all of them fail. */
+    private final transient AtomicIntegerArray callsLeft =
+            new AtomicIntegerArray(HostKernels.DEVICES);
+
     private HostDevice(GpuOptions options) {
         this.options = options;
+        for (int device = 0; device < callsLeft.length(); device++) {
+            callsLeft.set(device, Integer.MAX_VALUE);
+        }
         List<DeviceLease> leases = new ArrayList<>();
         for (int device : options.devices()) {
             RefusingDriver memory = new RefusingDriver();
@@ -63,8 +71,13 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
                 && options.gridMode() != GridMode.ADAPTIVE;
     }
 
-    private static Object call(int device, RefusingDriver memory, Method method, Object[] arguments)
+    private Object call(int device, RefusingDriver memory, Method method, Object[] arguments)
             throws Throwable {
+        // The number of polls depends on timing.
+        boolean isPoll = method.getName().equals("isIdle");
+        if (!isPoll && callsLeft.getAndDecrement(device) <= 0) {
+            memory.loseDevice();
+        }
         switch (method.getName()) {
             case "launch" -> {
                 String kernel = (String) arguments[0];
@@ -118,7 +131,12 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
 
     /** Makes all further driver calls of a device fail. */
     public void loseDevice(int member) {
-        memories.get(member).loseDevice();
+        loseDeviceAfter(member, 0);
+    }
+
+    /** Makes all driver calls of a device fail after a number of successful ones. */
+    void loseDeviceAfter(int member, int calls) {
+        callsLeft.set(options.devices().get(member), calls);
     }
 
     /** Frees memory that lost devices keep. Call it once the devices are closed. */

@@ -9,6 +9,10 @@ import java.util.List;
 class TwoGpusConformanceTest extends GpuConformance {
 
     TwoGpusConformanceTest() {
-        super(GpuOptions.defaults().withSlots(8, 1000).withDevices(List.of(0, 1)));
+        super(
+                GpuOptions.defaults()
+                        .withSlots(8, 1000)
+                        .withDevices(List.of(0, 1))
+                        .withSpread(TableSpread.REPLICATED));
     }
 }

@@ -9,6 +9,6 @@ class TwoHostDevicesConformanceTest extends HostDeviceConformanceTest {
 
     @Override
     GpuOptions options() {
-        return super.options().withDevices(List.of(0, 1));
+        return super.options().withDevices(List.of(0, 1)).withSpread(TableSpread.REPLICATED);
     }
 }

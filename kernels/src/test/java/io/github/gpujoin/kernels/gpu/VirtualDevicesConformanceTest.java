@@ -7,6 +7,10 @@ package io.github.gpujoin.kernels.gpu;
 class VirtualDevicesConformanceTest extends GpuConformance {
 
     VirtualDevicesConformanceTest() {
-        super(GpuOptions.defaults().withSlots(8, 1000).withVirtualDevices(2));
+        super(
+                GpuOptions.defaults()
+                        .withSlots(8, 1000)
+                        .withVirtualDevices(2)
+                        .withSpread(TableSpread.REPLICATED));
     }
 }
