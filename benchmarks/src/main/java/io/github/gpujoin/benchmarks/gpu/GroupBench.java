@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.JoinShare;
 import io.github.gpujoin.kernels.gpu.SegmentFeed;
 import io.github.gpujoin.kernels.gpu.SegmentReplay;
 import io.github.gpujoin.kernels.gpu.StepOutput;
@@ -43,6 +44,12 @@ final class GroupBench implements GpuBench {
     private static final int LOG2_SKEWED_ROWS = 24;
     private static final int PARTITIONS = 64;
     private static final int JOINS = 4;
+    private static final List<Double> WEIGHTS = List.of(1.0, 1.0, 2.0, 4.0);
+
+    /** Rows of the segments of each weighted join: 64 KiB, 512 KiB, 256 KiB and 128 KiB. */
+    private static final List<Integer> WEIGHTED_ROWS =
+            List.of(4 << 10, 32 << 10, 16 << 10, 8 << 10);
+
     private static final long ROUND_NS = 200_000_000L;
     private static final long SEED = 7;
 
@@ -68,8 +75,17 @@ final class GroupBench implements GpuBench {
             measureSkew(run, count);
         }
         for (int joins : new int[] {1, JOINS}) {
-            measureConcurrent(run, joins);
+            measureConcurrent(
+                    run,
+                    Collections.nCopies(joins, 1.0),
+                    Collections.nCopies(joins, RingBench.CHUNK_ROWS),
+                    Figure.parameters("joins", joins));
         }
+        measureConcurrent(
+                run,
+                WEIGHTS,
+                WEIGHTED_ROWS,
+                Figure.parameters("joins", WEIGHTS.size(), "weights", "1,1,2,4"));
         if (devices > 1) {
             int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
             figures.addAll(new GroupBuildBench(run, devices, threads).run());
@@ -164,35 +180,61 @@ final class GroupBench implements GpuBench {
     }
 
     /** Joins with tables and plans of their own on the first device. */
-    private void measureConcurrent(GpuRun run, int joins) throws Exception {
+    private void measureConcurrent(
+            GpuRun run,
+            List<Double> weights,
+            List<Integer> segmentRows,
+            Map<String, Object> parameters)
+            throws Exception {
         RingWorkload workload =
                 new RingWorkload(TUPLE_BYTES, PAYLOADS, run.rows(LOG2_SKEWED_ROWS), 1);
         List<SegmentReplay> replays = new ArrayList<>();
         try {
             List<SegmentFeed> feeds = new ArrayList<>();
-            RingMeter.Work work = null;
-            for (int join = 0; join < joins; join++) {
+            List<RingMeter.Work> works = new ArrayList<>();
+            for (int join = 0; join < weights.size(); join++) {
+                GpuOptions options =
+                        run.options().withShare(new JoinShare(null, weights.get(join)));
                 SegmentReplay replay =
-                        new SegmentReplay(
-                                workload.spec(), run.options(), workload.allFactColumns());
+                        new SegmentReplay(workload.spec(), options, workload.allFactColumns());
                 replays.add(replay);
                 workload.build(chunk -> replay.submitBuild(0, chunk));
                 replay.finishBuild();
                 RingMeter meter = new RingMeter(run, replay);
-                if (work == null) {
-                    RingWorkload.Facts facts =
-                            workload.facts(
-                                    meter.chunks(RingBench.CHUNK_ROWS, 1),
-                                    RingBench.CHUNK_ROWS,
-                                    SEED);
-                    work = new RingMeter.Work(facts.chunks(), facts.expected(), workload::answerOf);
+                int rows = segmentRows.get(join);
+                if (join == 0 || rows != segmentRows.get(join - 1)) {
+                    RingWorkload.Facts facts = workload.facts(meter.chunks(rows, 1), rows, SEED);
+                    works.add(
+                            new RingMeter.Work(
+                                    facts.chunks(), facts.expected(), workload::answerOf));
+                } else {
+                    works.add(works.get(join - 1));
                 }
-                feeds.add(meter.feed(work, StepOutput.COUNT));
+                feeds.add(meter.feed(works.get(join), StepOutput.COUNT));
             }
-            serve(run, CONCURRENT, Figure.parameters("joins", joins), feeds, 1, work);
+            serve(run, CONCURRENT, parameters, feeds, 1, works, weights);
         } finally {
             replays.forEach(SegmentReplay::close);
         }
+    }
+
+    /** Serves feeds of one work and equal weights. */
+    private void serve(
+            GpuRun run,
+            String name,
+            Map<String, Object> parameters,
+            List<SegmentFeed> feeds,
+            int devices,
+            RingMeter.Work work)
+            throws Exception {
+        serve(
+                run,
+                name,
+                parameters,
+                feeds,
+                devices,
+                Collections.nCopies(feeds.size(), work),
+                Collections.nCopies(feeds.size(), 1.0));
     }
 
     /**
@@ -205,7 +247,8 @@ final class GroupBench implements GpuBench {
             Map<String, Object> parameters,
             List<SegmentFeed> feeds,
             int devices,
-            RingMeter.Work work)
+            List<RingMeter.Work> works,
+            List<Double> weights)
             throws Exception {
         ExecutorService threads = Executors.newFixedThreadPool(feeds.size());
         try {
@@ -218,9 +261,10 @@ final class GroupBench implements GpuBench {
                 if (round > 0) {
                     alone.add(first);
                     together.add(sum(rates));
-                    leastShare =
-                            Math.min(
-                                    leastShare, Collections.min(rates) * feeds.size() / sum(rates));
+                    for (int i = 0; i < rates.size(); i++) {
+                        double fair = sum(rates) * weights.get(i) / sum(weights);
+                        leastShare = Math.min(leastShare, rates.get(i) / fair);
+                    }
                 }
             }
             Map<String, Object> all = new LinkedHashMap<>(parameters);
@@ -232,14 +276,15 @@ final class GroupBench implements GpuBench {
             }
             Figure figure = Figure.of(name, all, "Grows/s", together);
             boolean right = true;
-            for (SegmentFeed feed : feeds) {
-                right &= RingMeter.checked(figure, feed, work, StepOutput.COUNT).correct();
+            for (int i = 0; i < feeds.size(); i++) {
+                RingMeter.Work work = works.get(i);
+                right &= RingMeter.checked(figure, feeds.get(i), work, StepOutput.COUNT).correct();
             }
             Figure bounded =
                     figure.boundedBy(
                                     Ceilings.READ,
                                     devices * run.ceilings().readGbPerS() / TUPLE_BYTES)
-                            .checked(right, work.expected().count(), null);
+                            .checked(right, works.get(0).expected().count(), null);
             run.progress().accept(bounded.line());
             figures.add(bounded);
         } finally {

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.config;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.hybrid.HybridOptions;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.JoinShare;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
 import java.util.List;
@@ -31,6 +32,7 @@ public final class JoinConfig {
                     .atLeast(GpuJoinOptions.REPLICATE_MAX_BYTES, MemorySize.ZERO)
                     .atLeast(GpuJoinOptions.GPU_DEVICE_MEMORY, MemorySize.ZERO)
                     .atLeast(GpuJoinOptions.GPU_PINNED_MEMORY, MemorySize.ZERO)
+                    .range(GpuJoinOptions.GPU_WEIGHT, JoinShare.MIN_WEIGHT, JoinShare.MAX_WEIGHT)
                     .range(
                             GpuJoinOptions.GPU_STALL_TIMEOUT,
                             Duration.ofMillis(1),
@@ -158,6 +160,7 @@ public final class JoinConfig {
                 .withGridMode(config.get(GpuJoinOptions.GPU_GRID))
                 .withSpread(config.get(GpuJoinOptions.GPU_SPREAD))
                 .withPeerAccess(config.get(GpuJoinOptions.GPU_PEER_ACCESS))
+                .withShare(new JoinShare(null, BOUNDS.read(config, GpuJoinOptions.GPU_WEIGHT)))
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());

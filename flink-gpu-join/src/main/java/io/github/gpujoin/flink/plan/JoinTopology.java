@@ -620,7 +620,7 @@ final class JoinTopology {
     private EngineSelection engines() {
         ReadableConfig config = env.getConfiguration();
         JoinEngineFactory cpu = CpuJoinEngineFactory.managed();
-        GpuOptions gpu = JoinConfig.gpuOptions(config);
+        GpuOptions gpu = JoinConfig.gpuOptions(config).ofOneJoin();
         return switch (config.get(GpuJoinOptions.ENGINE)) {
             case AUTO -> EngineSelection.gpu(gpu, false, cpu);
             case GPU -> EngineSelection.gpu(gpu, true, cpu);

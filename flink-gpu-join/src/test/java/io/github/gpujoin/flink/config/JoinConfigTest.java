@@ -51,12 +51,14 @@ class JoinConfigTest {
                                 "gpu-join.gpu.ring-memory", "device",
                                 "gpu-join.gpu.grid", "histogram",
                                 "gpu-join.gpu.spread", "sharded",
+                                "gpu-join.gpu.weight", "2.5",
                                 "gpu-join.gpu.stall-timeout", "2 s"));
         assertThat(options.devices()).containsExactly(1, 3);
         assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
         assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
         assertThat(options.gridMode()).isEqualTo(GridMode.HISTOGRAM);
         assertThat(options.spread()).isEqualTo(TableSpread.SHARDED);
+        assertThat(options.share().weight()).isEqualTo(2.5);
         assertThat(options.stallTimeoutNs()).isEqualTo(Duration.ofSeconds(2).toNanos());
     }
 

@@ -23,6 +23,7 @@ final class EngineMember {
     private final ResultLayout layout;
     private final int plan;
     private final JoinPlan joinPlan;
+    private final BusShares.Share share;
     private final SegmentPipe pipe;
     private final SegmentCutter cutter;
     private final long emptyAddress;
@@ -89,9 +90,11 @@ final class EngineMember {
                         spec.isAggregating()
                                 ? DeviceLease.SERVE_THREADS * GroupDescriptor.ADDED_PER_THREAD
                                 : options.segmentRows());
+        this.share = lease.ring().shares().open(options.share());
         this.pipe =
                 new SegmentPipe(
                         lease,
+                        share,
                         plan,
                         slots,
                         facts,
@@ -187,6 +190,7 @@ final class EngineMember {
 
     /** Frees the plan. The owner of the buffers frees the memory. */
     void freePlan() {
+        share.close();
         lease.plans().free(plan);
     }
 }

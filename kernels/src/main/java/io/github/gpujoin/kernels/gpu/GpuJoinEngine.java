@@ -104,7 +104,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
             DeviceGroup group,
             @Nullable GpuTables shared) {
         super(checked(spec, group), MAX_IN_FLIGHT);
-        this.options = options;
+        this.options = options.ofOneJoin();
         this.group = group;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
         this.buffers = group.buffers(limits);

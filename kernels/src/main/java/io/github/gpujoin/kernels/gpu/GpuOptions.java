@@ -25,6 +25,7 @@ import java.util.function.Consumer;
  *     results of other joins are always plain
  * @param spread of tables over several devices
  * @param peerAccess whether devices access each other's memory, if the hardware connects them
+ * @param share of the bus of each device, beside other joins
  * @param virtualDevices members of the group on each device, each with its part of the
  *     multiprocessors; more than 1 tests groups on one device
  */
@@ -40,6 +41,7 @@ public record GpuOptions(
         boolean packResults,
         TableSpread spread,
         boolean peerAccess,
+        JoinShare share,
         int virtualDevices)
         implements Serializable {
 
@@ -99,6 +101,7 @@ public record GpuOptions(
                 true,
                 TableSpread.BY_SIZE,
                 true,
+                JoinShare.OF_ENGINE,
                 1);
     }
 
@@ -156,6 +159,16 @@ public record GpuOptions(
         return with(changed -> changed.peerAccess = peerAccess);
     }
 
+    /** Returns options for a join that shares devices with others. */
+    public GpuOptions withShare(JoinShare share) {
+        return with(changed -> changed.share = share);
+    }
+
+    /** Returns options for the engines of one join, a new one if they name none. */
+    public GpuOptions ofOneJoin() {
+        return withShare(share.ofOneJoin());
+    }
+
     /** Returns options for tests of groups with fewer devices than members. */
     public GpuOptions withVirtualDevices(int virtualDevices) {
         return with(changed -> changed.virtualDevices = virtualDevices);
@@ -181,6 +194,7 @@ public record GpuOptions(
         private boolean packResults;
         private TableSpread spread;
         private boolean peerAccess;
+        private JoinShare share;
         private int virtualDevices;
 
         Builder(GpuOptions from) {
@@ -195,6 +209,7 @@ public record GpuOptions(
             packResults = from.packResults;
             spread = from.spread;
             peerAccess = from.peerAccess;
+            share = from.share;
             virtualDevices = from.virtualDevices;
         }
 
@@ -211,6 +226,7 @@ public record GpuOptions(
                     packResults,
                     spread,
                     peerAccess,
+                    share,
                     virtualDevices);
         }
     }

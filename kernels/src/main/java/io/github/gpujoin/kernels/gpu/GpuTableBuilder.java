@@ -148,7 +148,8 @@ final class GpuTableBuilder implements AutoCloseable {
                 return builder.build(once);
             }
             builder.countRows();
-            return ShardAddresses.allocate(group, owners).connect(builder.build(once));
+            List<GpuTable> shards = builder.build(once);
+            return ShardAddresses.allocate(group, owners).connect(shards);
         }
     }
 

@@ -42,7 +42,8 @@ public final class SegmentFeed implements AutoCloseable {
             List<GpuTable> tables,
             StepOutput output,
             int resultRows,
-            RingMemory ringMemory) {}
+            RingMemory ringMemory,
+            JoinShare share) {}
 
     /**
      * A completed step: as much of a segment as fills a result buffer.
@@ -66,6 +67,7 @@ public final class SegmentFeed implements AutoCloseable {
     public record Served(long segments, long rows, long results, long busyNs, long elapsedNs) {}
 
     private final DeviceLease lease;
+    private final BusShares.Share share;
     private final Join join;
     private final List<Chunk> chunks;
     private final int inFlight;
@@ -117,6 +119,7 @@ public final class SegmentFeed implements AutoCloseable {
         this.rowsSoFar = new int[chunks.size()];
         Arrays.fill(resultsBefore, -1);
         lease.whileStopped(STALL_TIMEOUT_NS, this::writePlan);
+        this.share = lease.ring().shares().open(join.share());
         for (int slot = 0; slot < chunks.size(); slot++) {
             lengthBytes[slot] =
                     join.facts()
@@ -250,23 +253,34 @@ public final class SegmentFeed implements AutoCloseable {
         postArrived();
     }
 
-    /** Posts all segments that are readable for the kernel. */
+    /** Posts all segments that are readable for the kernel, up to the first one that must wait. */
     private void postArrived() {
         while (!arriving.isEmpty() && slots.hasArrived(arriving.peek())) {
-            post(arriving.remove(), false);
+            long ticket = tryPost(arriving.peek(), false);
+            if (ticket == NOT_POSTED) {
+                return;
+            }
+            tickets[arriving.remove()] = ticket;
         }
     }
 
-    private void post(int slot, boolean resume) {
-        long ticket = tryPost(slot, resume);
-        while (ticket < 0) {
-            lease.requireRunning();
-            ticket = tryPost(slot, resume);
+    private void postNext(int slot) {
+        long startNs = System.nanoTime();
+        long ticket = tryPost(slot, true);
+        for (int poll = 1; ticket == NOT_POSTED; poll++) {
+            if (poll % POLLS_PER_CHECK == 0) {
+                checkLiveness(startNs);
+            }
+            ticket = tryPost(slot, true);
         }
         tickets[slot] = ticket;
     }
 
+    /** Returns NOT_POSTED if the step must wait for other joins, or the ring is full. */
     private long tryPost(int slot, boolean resume) {
+        if (!share.mayPost(BusShares.Bottleneck.DEVICE)) {
+            return NOT_POSTED;
+        }
         int buffer = resultBuffers[slot];
         return lease.ring()
                 .post(
@@ -281,7 +295,9 @@ public final class SegmentFeed implements AutoCloseable {
                                 lengthBytes[slot],
                                 null,
                                 GridAllotment.partitionOf(chunks.get(slot)),
-                                slots.completion(slot, buffer)));
+                                slots.completion(slot, buffer),
+                                share,
+                                BusShares.Bottleneck.DEVICE));
     }
 
     /**
@@ -355,7 +371,7 @@ public final class SegmentFeed implements AutoCloseable {
         int completedRows = completion.completedRows();
         if (completedRows < rowsOf(slot)) {
             resultBuffers[slot] = 1 - buffer;
-            post(slot, true);
+            postNext(slot);
         }
         long stepNs = completion.busyNs();
         busyNs += stepNs;
@@ -386,6 +402,7 @@ public final class SegmentFeed implements AutoCloseable {
      */
     @Override
     public void close() {
+        share.close();
         try {
             drain();
             lease.whileStopped(STALL_TIMEOUT_NS, this::freePlan);

@@ -31,6 +31,7 @@ final class SegmentPipe {
     private static final int POLLS_BEFORE_STALL = 4;
 
     private final DeviceLease lease;
+    private final BusShares.Share share;
     private final int plan;
     private final SegmentSlots slots;
     private final FactSegments facts;
@@ -54,10 +55,12 @@ final class SegmentPipe {
     private long stopCountSeen;
 
     /**
+     * @param share of this engine
      * @param sizer receives the result count of each step
      */
     SegmentPipe(
             DeviceLease lease,
+            BusShares.Share share,
             int plan,
             SegmentSlots slots,
             FactSegments facts,
@@ -65,6 +68,7 @@ final class SegmentPipe {
             ResultFormat.Reader reader,
             long stallTimeoutNs) {
         this.lease = lease;
+        this.share = share;
         this.plan = plan;
         this.slots = slots;
         this.facts = facts;
@@ -191,7 +195,12 @@ final class SegmentPipe {
         return copiedBytes;
     }
 
+    /** Returns NOT_POSTED if the step must wait for other joins, or the ring is full. */
     private long post(Segment segment, int buffer, boolean resume) {
+        BusShares.Bottleneck bottleneck = bottleneck();
+        if (!share.mayPost(bottleneck)) {
+            return Segment.NOT_POSTED;
+        }
         return lease.ring()
                 .post(
                         new StepRing.Step(
@@ -205,7 +214,18 @@ final class SegmentPipe {
                                 segment.lengthBytes,
                                 segment.inPlace,
                                 GridAllotment.partitionOf(segment.chunk),
-                                slots.completion(segment.slot, buffer)));
+                                slots.completion(segment.slot, buffer),
+                                share,
+                                bottleneck));
+    }
+
+    private BusShares.Bottleneck bottleneck() {
+        if (isDone(inFlight.element())) {
+            return BusShares.Bottleneck.READER;
+        }
+        return inFlight.size() == slots.count()
+                ? BusShares.Bottleneck.DEVICE
+                : BusShares.Bottleneck.FACTS;
     }
 
     /** Releases the buffer of the last batch, and the slot if its segment is finished. */
@@ -244,15 +264,31 @@ final class SegmentPipe {
         Segment head = inFlight.peek();
         if (head != null) {
             slots.advance();
-            inFlight.forEach(this::postAgain);
+            postAll();
             postAhead(head);
         }
     }
 
-    /** Posts the step of a segment if the ring was full or the segment had not arrived. */
+    /** Posts steps that are due, oldest first, up to the first one that must wait. */
+    private void postAll() {
+        for (Segment segment : inFlight) {
+            if (isDue(segment)) {
+                postAgain(segment);
+                if (segment.ticket == Segment.NOT_POSTED) {
+                    return;
+                }
+            }
+        }
+    }
+
+    private boolean isDue(Segment segment) {
+        return segment.ticket == Segment.NOT_POSTED
+                && (segment.inPlace != null || slots.hasArrived(segment.slot));
+    }
+
+    /** Posts the step of a segment that is due; otherwise a later poll does. */
     private void postAgain(Segment segment) {
-        if (segment.ticket == Segment.NOT_POSTED
-                && (segment.inPlace != null || slots.hasArrived(segment.slot))) {
+        if (isDue(segment)) {
             segment.ticket = post(segment, segment.buffer, segment.resume);
         }
     }

@@ -40,7 +40,7 @@ public final class SegmentReplay implements AutoCloseable {
     SegmentReplay(
             JoinSpec spec, GpuOptions options, List<Integer> furtherColumns, DeviceGroup group) {
         this.spec = spec;
-        this.options = options;
+        this.options = options.ofOneJoin();
         this.facts = new FactSegments(spec, options.encodeSegments(), furtherColumns);
         this.group = group;
         try {
@@ -128,7 +128,8 @@ public final class SegmentReplay implements AutoCloseable {
                         tables.tables(member),
                         output,
                         options.segmentRows(),
-                        options.ringMemory());
+                        options.ringMemory(),
+                        options.share());
         return new SegmentFeed(lease, buffers, join, chunks, inFlight);
     }
 

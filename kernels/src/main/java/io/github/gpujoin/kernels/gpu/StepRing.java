@@ -49,6 +49,9 @@ final class StepRing {
     private final long[] ticketOfEntry = new long[ENTRIES];
     private final StepCompletion[] completionOfEntry = new StepCompletion[ENTRIES];
     private final byte[] laneOfEntry = new byte[ENTRIES];
+    private final int[] bytesOfEntry = new int[ENTRIES];
+    private final BusShares.Share[] shareOfEntry = new BusShares.Share[ENTRIES];
+    private final BusShares shares = new BusShares(System::nanoTime);
     private final long[] laneSteps;
     private final long[] laneBusyNs;
     private long nextTicket;
@@ -62,6 +65,8 @@ final class StepRing {
      * @param inPlace the chunk that the kernel reads in place; null if it reads the slot's segment
      * @param partition of the rows of the segment
      * @param completion used by this step alone until it is released
+     * @param share of the engine, which allowed the step
+     * @param bottleneck of the engine with this step
      */
     record Step(
             int plan,
@@ -74,7 +79,22 @@ final class StepRing {
             int lengthBytes,
             @Nullable InPlaceChunk inPlace,
             int partition,
-            StepCompletion completion) {}
+            StepCompletion completion,
+            BusShares.Share share,
+            BusShares.Bottleneck bottleneck) {
+
+        /**
+         * Returns the bytes that a step counts: those of its segment, or of the rows that it reads
+         * of a chunk. A step that continues a segment counts the same, since it fills a result
+         * buffer.
+         */
+        private int countedBytes() {
+            if (inPlace == null || inPlace.readRows == 0) {
+                return lengthBytes;
+            }
+            return (int) ((long) lengthBytes * inPlace.readRows / inPlace.rowCount);
+        }
+    }
 
     /**
      * A chunk that the kernel reads where it is.
@@ -100,8 +120,13 @@ final class StepRing {
         Arrays.fill(ticketOfEntry, FREE);
     }
 
+    /** Returns the shares of the joins that post steps. */
+    BusShares shares() {
+        return shares;
+    }
+
     /**
-     * Publishes a step.
+     * Publishes a step that its engine {@linkplain BusShares.Share#mayPost may post}.
      *
      * @return its ticket, or -1 if the ring is full
      */
@@ -109,6 +134,7 @@ final class StepRing {
         int index = (int) (nextTicket % ENTRIES);
         long before = ticketOfEntry[index];
         if (before != FREE && !completionOfEntry[index].isOf(before)) {
+            step.share.waits(step.bottleneck);
             return -1;
         }
         free(index);
@@ -137,7 +163,11 @@ final class StepRing {
         Memory.putByte(null, address + (long) ENTRIES * STEP_BYTES + index, (byte) lane);
         // release: the entry and its segment are written before it is published
         Memory.putLongRelease(null, control + CONTROL_PUBLISHED_OFFSET, nextTicket + 1);
-        allotment.count(lane, step.lengthBytes);
+        int countedBytes = step.countedBytes();
+        bytesOfEntry[index] = countedBytes;
+        shareOfEntry[index] = step.share;
+        allotment.count(lane, countedBytes);
+        step.share.posted(countedBytes, step.bottleneck);
         return nextTicket++;
     }
 
@@ -154,6 +184,8 @@ final class StepRing {
             int lane = laneOfEntry[index];
             laneSteps[lane]++;
             laneBusyNs[lane] += completionOfEntry[index].busyNs();
+            shareOfEntry[index].released(bytesOfEntry[index]);
+            shareOfEntry[index] = null;
             ticketOfEntry[index] = FREE;
         }
     }

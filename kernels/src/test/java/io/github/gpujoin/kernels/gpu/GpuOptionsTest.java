@@ -41,6 +41,7 @@ class GpuOptionsTest {
                                 false,
                                 TableSpread.SHARDED,
                                 false,
+                                JoinShare.OF_ENGINE,
                                 2));
     }
 

@@ -26,6 +26,8 @@ class StepRingTest {
                     entries.address(),
                     new GridAllotment(GridMode.ADAPTIVE, BLOCKS, control.address()));
 
+    private final BusShares.Share share = ring.shares().open(JoinShare.OF_ENGINE);
+
     @BeforeEach
     void fillRing() {
         for (int slot = 0; slot < StepRing.ENTRIES; slot++) {
@@ -57,7 +59,9 @@ class StepRingTest {
                         64,
                         null,
                         ChunkDescriptor.UNPARTITIONED,
-                        new StepCompletion(completion(slot))));
+                        new StepCompletion(completion(slot)),
+                        share,
+                        BusShares.Bottleneck.FACTS));
     }
 
     /** Writes a completion like the kernel. */

@@ -211,7 +211,19 @@ public final class GpuJoinOptions {
                                     + " sharded, a part on each, if the devices can access each other's"
                                     + " memory; or by_size, replicated if they fit each device, else"
                                     + " sharded, else placed: a .partitioned() dimension that fits"
-                                    + " neither way is divided into groups, each on one device.");
+                                    + " neither way is divided into groups, each on one device."
+                                    + " With by_size, tables of changelogs are sharded.");
+
+    /** The option {@code gpu-join.gpu.weight}. */
+    public static final ConfigOption<Double> GPU_WEIGHT =
+            ConfigOptions.key("gpu-join.gpu.weight")
+                    .doubleType()
+                    .defaultValue(GpuOptions.defaults().share().weight())
+                    .withDescription(
+                            "Share of a join in the bus of a GPU, relative to other joins of the"
+                                    + " TaskManager, while several have facts waiting. A join of weight"
+                                    + " 2 joins twice the bytes of one of weight 1, whatever their"
+                                    + " parallelisms. A lone join has the whole bus.");
 
     /** The option {@code gpu-join.gpu.peer-access}. */
     public static final ConfigOption<Boolean> GPU_PEER_ACCESS =

@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.UUID;
+import java.util.stream.DoubleStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Joins that share the bus of a simulated device. */
+class BusSharesTest {
+
+    private static final long TICK_NS = 1_000;
+    private static final double BUS_BYTES_PER_TICK = 51_400;
+    private static final int BLOCKS = 132;
+    private static final int READS = 24;
+
+    /** Time of a step besides its read, for look-ups and results. */
+    private static final long STEP_TICKS = 20;
+
+    private static final int TICKS = 200_000;
+
+    private long nowNs;
+    private final BusShares shares = new BusShares(() -> nowNs);
+    private final Device device = new Device();
+
+    /** A step of an engine. */
+    private static final class Step {
+        private final Engine engine;
+        private double leftBytes;
+        private long leftTicks = STEP_TICKS;
+        private boolean isDone;
+
+        Step(Engine engine) {
+            this.engine = engine;
+            this.leftBytes = engine.stepBytes;
+        }
+    }
+
+    /**
+     * A kernel: each block takes a step, in the order of posting; a number of them read at once and
+     * have equal parts of the bus.
+     */
+    private static final class Device {
+        private final ArrayDeque<Step> posted = new ArrayDeque<>();
+        private final List<Step> running = new ArrayList<>();
+        private double readBytes;
+
+        void tick() {
+            while (running.size() < BLOCKS && !posted.isEmpty()) {
+                running.add(posted.remove());
+            }
+            double bytes = BUS_BYTES_PER_TICK;
+            List<Step> readers =
+                    running.stream().filter(step -> step.leftBytes > 0).limit(READS).toList();
+            for (int i = 0; i < readers.size(); i++) {
+                Step step = readers.get(i);
+                double part = Math.min(step.leftBytes, bytes / (readers.size() - i));
+                step.leftBytes -= part;
+                bytes -= part;
+                readBytes += part;
+                step.engine.join.readBytes += part;
+            }
+            for (Step step : running) {
+                if (step.leftBytes <= 0 && step.leftTicks-- == 0) {
+                    step.isDone = true;
+                }
+            }
+            running.removeIf(step -> step.isDone);
+        }
+    }
+
+    /** A join of several engines. */
+    private final class Join {
+        private final UUID name = UUID.randomUUID();
+        private final List<Engine> engines = new ArrayList<>();
+        private final JoinShare share;
+        private double readBytes;
+
+        Join(double weight) {
+            this.share = new JoinShare(name, weight);
+        }
+
+        Join with(int engineCount, int slots, long stepBytes) {
+            for (int i = 0; i < engineCount; i++) {
+                engines.add(new Engine(this, slots, stepBytes));
+            }
+            return this;
+        }
+
+        /** Limits the facts that arrive; without a limit there are always some. */
+        Join receiving(double bytesPerTick) {
+            engines.forEach(engine -> engine.arrivingBytes = bytesPerTick / engines.size());
+            return this;
+        }
+    }
+
+    /** An engine. Its thread polls now and then, and reads the results that are ready. */
+    private final class Engine {
+        private final Join join;
+        private final BusShares.Share share;
+        private final int slots;
+        private final long stepBytes;
+        private final ArrayDeque<Step> inFlight = new ArrayDeque<>();
+        private double arrivingBytes = Double.POSITIVE_INFINITY;
+        private double waitingBytes;
+        private long refusedCount;
+
+        /** If not 0, reads the results of one step in so many ticks. */
+        private int readTicks;
+
+        Engine(Join join, int slots, long stepBytes) {
+            this.join = join;
+            this.share = shares.open(join.share);
+            this.slots = slots;
+            this.stepBytes = stepBytes;
+        }
+
+        void poll() {
+            while (!inFlight.isEmpty() && inFlight.peek().isDone) {
+                inFlight.remove();
+                share.released(stepBytes);
+                if (readTicks > 0) {
+                    break;
+                }
+            }
+            while (inFlight.size() < slots && waitingBytes >= stepBytes) {
+                if (!share.mayPost(bottleneck(inFlight.size()))) {
+                    refusedCount++;
+                    return;
+                }
+                Step step = new Step(this);
+                inFlight.add(step);
+                device.posted.add(step);
+                waitingBytes -= stepBytes;
+                share.posted(stepBytes, bottleneck(inFlight.size()));
+            }
+        }
+
+        private BusShares.Bottleneck bottleneck(int used) {
+            if (used > 0 && inFlight.peek().isDone) {
+                return BusShares.Bottleneck.READER;
+            }
+            return used == slots ? BusShares.Bottleneck.DEVICE : BusShares.Bottleneck.FACTS;
+        }
+    }
+
+    /** Runs joins; each engine polls about every 10 ticks. */
+    private void run(Random random, int ticks, List<Join> joins) {
+        for (int tick = 0; tick < ticks; tick++) {
+            for (Join join : joins) {
+                for (Engine engine : join.engines) {
+                    engine.waitingBytes += engine.arrivingBytes;
+                    if (random.nextInt(Math.max(10, engine.readTicks)) == 0) {
+                        engine.poll();
+                    }
+                }
+            }
+            device.tick();
+            nowNs += TICK_NS;
+        }
+    }
+
+    private double usedBus(int ticks) {
+        return device.readBytes / ticks / BUS_BYTES_PER_TICK;
+    }
+
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {1, 2, 3, 4, 5})
+    void shouldDivideTheBusByWeightsWhateverTheSizesOfStepsAndJoins(long seed) {
+        Random random = new Random(seed);
+        double[] weights = {1, 1, 2, 4};
+        List<Join> joins = new ArrayList<>();
+        for (double weight : weights) {
+            long stepBytes = 16L << 10 << random.nextInt(6);
+            int engines = 1 + random.nextInt(4);
+            long slots = Math.max(64, (32L << 20) / stepBytes / engines);
+            joins.add(new Join(weight).with(engines, (int) slots, stepBytes));
+        }
+
+        run(random, TICKS, joins);
+
+        double sum = DoubleStream.of(weights).sum();
+        for (int i = 0; i < weights.length; i++) {
+            double share = joins.get(i).readBytes / device.readBytes;
+            assertThat(share / (weights[i] / sum)).as("join %d", i).isCloseTo(1, within(0.1));
+        }
+        assertThat(usedBus(TICKS)).isGreaterThan(0.97);
+    }
+
+    /** Without shares, the first join would read sixteen times the bytes of the other one. */
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {6, 7, 8})
+    void shouldGiveAJoinOfOneEngineAsMuchAsOneOfMany(long seed) {
+        Join large = new Join(1).with(16, 16, 128 << 10);
+        Join small = new Join(1).with(1, 128, 128 << 10);
+
+        run(new Random(seed), TICKS, List.of(large, small));
+
+        assertThat(small.readBytes / large.readBytes).isCloseTo(1, within(0.1));
+        assertThat(usedBus(TICKS)).isGreaterThan(0.95);
+    }
+
+    /** A join that receives little must neither hold others back nor wait for them. */
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {9, 10, 11})
+    void shouldUseTheWholeBusBesideAJoinWithFewFacts(long seed) {
+        Join busy = new Join(1).with(4, 64, 128 << 10);
+        Join idle = new Join(4).with(4, 64, 128 << 10).receiving(0.1 * BUS_BYTES_PER_TICK);
+
+        run(new Random(seed), TICKS, List.of(busy, idle));
+
+        assertThat(idle.readBytes / TICKS / BUS_BYTES_PER_TICK).isCloseTo(0.1, within(0.005));
+        assertThat(usedBus(TICKS)).isGreaterThan(0.97);
+    }
+
+    @Test
+    void shouldNotLimitALoneJoin() {
+        Join lone = new Join(0.001).with(4, 256, 128 << 10);
+        Join without = new Join(1000).with(1, 256, 128 << 10).receiving(0);
+
+        run(new Random(12), TICKS / 10, List.of(lone, without));
+
+        assertThat(lone.engines).allMatch(engine -> engine.refusedCount == 0);
+        assertThat(usedBus(TICKS / 10)).isGreaterThan(0.97);
+    }
+
+    /** It has its share at once, and no claim on what it did not ask for. */
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {13, 14})
+    void shouldDivideTheBusFromTheStartOfAnotherJoin(long seed) {
+        Random random = new Random(seed);
+        Join first = new Join(1).with(4, 64, 128 << 10);
+        run(random, TICKS, List.of(first));
+        double before = first.readBytes;
+        Join second = new Join(1).with(4, 64, 128 << 10);
+
+        run(random, TICKS / 4, List.of(first, second));
+
+        assertThat(second.readBytes / (first.readBytes - before)).isCloseTo(1, within(0.1));
+    }
+
+    /** For example one whose results nobody reads, or that waits until its groups are drained. */
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {15, 16})
+    void shouldNotWaitForAJoinThatNoLongerPolls(long seed) {
+        Random random = new Random(seed);
+        Join stopping = new Join(8).with(4, 64, 128 << 10);
+        Join other = new Join(1).with(4, 64, 128 << 10);
+        run(random, TICKS / 4, List.of(stopping, other));
+        double before = device.readBytes;
+
+        run(random, TICKS / 4, List.of(other));
+
+        double used = (device.readBytes - before) / (TICKS / 4) / BUS_BYTES_PER_TICK;
+        assertThat(used).isGreaterThan(0.95);
+    }
+
+    /** The results of its steps, more than may be in flight, are ready but unread. */
+    @ParameterizedTest(name = "a step in {0} us")
+    @ValueSource(ints = {100, 900, 5_000, 50_000})
+    void shouldNotWaitForAJoinWhoseResultsAreReadSlowly(int readTicks) {
+        Join slow = new Join(2).with(16, 32, 128 << 10);
+        slow.engines.forEach(engine -> engine.readTicks = readTicks);
+        Join first = new Join(1).with(2, 64, 128 << 10);
+        Join second = new Join(1).with(4, 64, 64 << 10);
+
+        run(new Random(18), TICKS, List.of(slow, first, second));
+
+        assertThat(usedBus(TICKS)).isGreaterThan(0.97);
+        assertThat(first.readBytes / second.readBytes).isCloseTo(1, within(0.1));
+        double possible = 16.0 * (128 << 10) / readTicks / BUS_BYTES_PER_TICK;
+        double share = slow.readBytes / device.readBytes;
+        assertThat(share).isGreaterThan(0.9 * Math.min(possible, 0.5));
+    }
+
+    @ParameterizedTest(name = "{0} to 1")
+    @ValueSource(doubles = {1, 3, 100, 1000})
+    void shouldStarveNoJoin(double weight) {
+        Join heavy = new Join(weight).with(8, 64, 128 << 10);
+        Join light = new Join(1).with(1, 64, 64 << 10);
+
+        run(new Random(17), TICKS, List.of(heavy, light));
+
+        double share = light.readBytes / device.readBytes;
+        assertThat(share).isBetween(0.9 / (1 + weight), 1.1 / (1 + weight) + 0.01);
+    }
+
+    /** Among them engines of a join whose first engine has closed. */
+    @Test
+    void shouldCountTheEnginesOfAJoinTogether() {
+        Join many = new Join(1).with(6, 64, 128 << 10);
+        many.engines.remove(0).share.close();
+        Join other = new Join(1).with(1, 128, 128 << 10);
+
+        run(new Random(19), TICKS, List.of(many, other));
+
+        assertThat(other.readBytes / many.readBytes).isCloseTo(1, within(0.1));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, -1, 1e-4, 1001, Double.NaN, Double.POSITIVE_INFINITY})
+    void shouldRejectAWeightOutOfRange(double weight) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new JoinShare(null, weight))
+                .withMessageContaining("weight=" + weight);
+    }
+}
