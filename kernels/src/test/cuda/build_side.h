@@ -121,16 +121,13 @@ struct BuildSide {
     }
 
     void group(uint32_t threads) {
-        std::vector<GroupPosition> positions(keys.size());
-        forEachRow(threads,
-                   [&](uint32_t row) { positions[row] = joinGroup(dimension, build, row); });
+        forEachRow(threads, [&](uint32_t row) { countInGroup(dimension, build, row); });
         uint32_t nextRow = 0;
         for (uint32_t slot = 0; slot < dimension.slotCount; slot++) {
             allocateGroup(dimension, slot, &nextRow);
         }
         REQUIRE(nextRow == keys.size());
-        forEachRow(threads,
-                   [&](uint32_t row) { writeToGroup(dimension, build, row, positions[row]); });
+        forEachRow(threads, [&](uint32_t row) { writeToGroup(dimension, build, row); });
     }
 
     bool keepsPayload() const {

@@ -119,7 +119,7 @@ bool launch(uint32_t device, const std::string& name, uint32_t blocks, uint32_t 
     KERNEL(gpujoin_insert_unique);
     KERNEL(gpujoin_count_shard);
     KERNEL(gpujoin_insert_chained);
-    KERNEL(gpujoin_group_join);
+    KERNEL(gpujoin_group_count);
     KERNEL(gpujoin_group_allocate);
     KERNEL(gpujoin_group_write);
     KERNEL(gpujoin_payload_ranges);

@@ -88,7 +88,6 @@ inline void printLayout() {
     FIELD(PayloadRange, greatest);
     SIZE(Progress);
     SIZE(KeySlot);
-    SIZE(GroupPosition);
     SIZE(BuildRuns);
     FIELD(BuildRuns, runs);
     FIELD(BuildRuns, columns);

@@ -146,21 +146,13 @@ GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& bui
     return isFirst;
 }
 
-// Position of a row when rows are grouped by key.
-struct GroupPosition {
-    uint32_t slot;  // NO_ROW: the row is of another shard
-    uint32_t rank;
-};
-static_assert(sizeof(GroupPosition) == 8);
-
-// Grouping, first pass: determines the group of each row and its rank within the group. Counts
-// start at -1, because all bytes of a slot are initially 0xFF.
-GPUJOIN_HD inline GroupPosition joinGroup(const Dimension& table, const BuildRuns& build,
-                                          uint32_t row) {
+// Grouping, first pass: counts a row in the slot of its key. Counts start at -1, because all bytes
+// of a slot are initially 0xFF. Ignores a row of another shard.
+GPUJOIN_HD inline void countInGroup(const Dimension& table, const BuildRuns& build, uint32_t row) {
     KeySlot* slots = keySlots(table);
     int64_t key = buildKey(build, row);
     if (!isOfTable(table, key)) {
-        return GroupPosition{NO_ROW, 0};
+        return;
     }
     bool isFirst;
     uint32_t slot = acquireSlot(table, build, row, key, isFirst,
@@ -168,29 +160,36 @@ GPUJOIN_HD inline GroupPosition joinGroup(const Dimension& table, const BuildRun
     if (isFirst) {
         slots[slot].key = key;
     }
-    uint32_t rank = fetchAddRelaxedDevice(&slots[slot].count, 1u) + 1;
-    return GroupPosition{slot, rank};
+    fetchAddRelaxedDevice(&slots[slot].count, 1u);
 }
 
 // Second pass, over slots: assigns a range of rows to the group of a slot and returns its size.
+// Until the third pass has ended, `first` is the end of the free rows of the range.
 GPUJOIN_HD inline uint32_t allocateGroup(const Dimension& table, uint32_t slot, uint32_t* nextRow) {
     KeySlot& group = keySlots(table)[slot];
     if (group.first == NO_ROW) {
         return 0;
     }
     group.count += 1;
-    group.first = fetchAddRelaxedDevice(nextRow, group.count);
+    group.first = fetchAddRelaxedDevice(nextRow, group.count) + group.count;
     return group.count;
 }
 
-// Third pass: writes a row to its position within the group.
-GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
-                                    GroupPosition position) {
-    if (position.slot == NO_ROW) {
+// Third pass: writes a row to the last free row of its group. Finding the slot again takes one
+// access, as reading the range of a stored slot would.
+GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row) {
+    KeySlot* slots = keySlots(table);
+    int64_t key = buildKey(build, row);
+    if (!isOfTable(table, key)) {
         return;
     }
-    uint64_t target = uint64_t{keySlots(table)[position.slot].first} + position.rank;
-    writeRow(table, target, build, row, buildKey(build, row));
+    uint32_t slot = builtSlotOf(table, key);
+    // The key has a slot, and no slot before it is empty.
+    while (slots[slot].key != key) {
+        slot = slot + 1 == table.slotCount ? 0 : slot + 1;
+    }
+    uint32_t end = fetchAddRelaxedDevice(&slots[slot].first, ~0u);  // subtracts 1
+    writeRow(table, end - 1, build, row, key);
 }
 
 }  // namespace gpujoin

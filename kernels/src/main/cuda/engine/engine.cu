@@ -129,12 +129,12 @@ extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const 
     }
 }
 
-extern "C" __global__ void gpujoin_group_join(const Dimension* table, const BuildRuns* build,
-                                              uint64_t rowCount, GroupPosition* positions) {
+extern "C" __global__ void gpujoin_group_count(const Dimension* table, const BuildRuns* build,
+                                               uint64_t rowCount) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        positions[row] = joinGroup(*table, *build, static_cast<uint32_t>(row));
+        countInGroup(*table, *build, static_cast<uint32_t>(row));
     }
 }
 
@@ -152,11 +152,11 @@ extern "C" __global__ void gpujoin_group_allocate(const Dimension* table, uint32
 }
 
 extern "C" __global__ void gpujoin_group_write(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount, const GroupPosition* positions) {
+                                               uint64_t rowCount) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
          row += stride) {
-        writeToGroup(*table, *build, static_cast<uint32_t>(row), positions[row]);
+        writeToGroup(*table, *build, static_cast<uint32_t>(row));
     }
 }
 

@@ -22,7 +22,7 @@ public final class CudaDrivers {
                     "gpujoin_insert_unique",
                     "gpujoin_count_shard",
                     "gpujoin_insert_chained",
-                    "gpujoin_group_join",
+                    "gpujoin_group_count",
                     "gpujoin_group_allocate",
                     "gpujoin_group_write",
                     "gpujoin_payload_ranges",

@@ -41,11 +41,7 @@ final class GpuTableBuilder implements AutoCloseable {
         /** Rows of the table or of the shard. */
         private long rowCount;
 
-        /** Memory of {@link #positions}. */
-        private final Buffers positionsOwner;
-
         private GpuTable table;
-        private long positions;
 
         /** Device memory of a PayloadRange a column. */
         private long ranges;
@@ -62,7 +58,6 @@ final class GpuTableBuilder implements AutoCloseable {
             this.driver = lease.driver();
             this.owner = owner;
             this.scratch = owner.sibling();
-            this.positionsOwner = owner.sibling();
             try {
                 this.kernels = new TableKernels(lease, scratch, timeoutNs);
                 this.runs = scratch.device(runLayout.descriptorBytes(stream.runCount()));
@@ -80,7 +75,6 @@ final class GpuTableBuilder implements AutoCloseable {
         }
 
         private void discard() {
-            positionsOwner.close();
             if (slots != null) {
                 slots.close();
             }
@@ -190,7 +184,7 @@ final class GpuTableBuilder implements AutoCloseable {
         boolean isUnique = largest <= 1; // 0 without rows
         if (isUnique || largest > MAX_CHAINED_ROWS || isSharded) {
             sites.forEach(Site::allocateRows);
-            run("gpujoin_group_write", site -> new long[] {site.positions});
+            run("gpujoin_group_write", site -> new long[0]);
             return isUnique ? keepWithRanges() : sites.stream().map(Site::keep).toList();
         }
         sites.forEach(Site::discard);
@@ -200,12 +194,10 @@ final class GpuTableBuilder implements AutoCloseable {
         return sites.stream().map(Site::keep).toList();
     }
 
-    /** Finds the rank of each row among the rows of its key; returns the maximum rows of a key. */
+    /** Assigns a range of rows to each key; returns the maximum rows of a key. */
     private long findGroups() {
-        long positionsBytes = rowCount * PlanDescriptor.GROUP_POSITION_BYTES;
-        sites.forEach(site -> site.positions = site.positionsOwner.device(positionsBytes));
         clearCounters();
-        run("gpujoin_group_join", site -> new long[] {site.positions});
+        run("gpujoin_group_count", site -> new long[0]);
         if (rowCount > 0) {
             for (Site site : sites) {
                 site.kernels.launch(

@@ -90,7 +90,6 @@ final class PlanDescriptor {
 
     static final int PROGRESS_BYTES = 16;
     static final int KEY_SLOT_BYTES = 16;
-    static final int GROUP_POSITION_BYTES = 8;
     static final int CHAIN_HEAD_BYTES = 4;
 
     static final int ROW_KEY_OFFSET = 0;

@@ -104,7 +104,6 @@ class EngineHostTest {
         expected.put("PACKED_ROWS", PlanDescriptor.PACKED_ROWS);
         expected.put("Progress", PlanDescriptor.PROGRESS_BYTES);
         expected.put("KeySlot", PlanDescriptor.KEY_SLOT_BYTES);
-        expected.put("GroupPosition", PlanDescriptor.GROUP_POSITION_BYTES);
         expected.put("MAX_DIMENSIONS", PlanDescriptor.MAX_DIMENSIONS);
         expected.put("MAX_FACT_COLUMNS", PlanDescriptor.MAX_FACT_COLUMNS);
         expected.put("ROW_KEY_OFFSET", PlanDescriptor.ROW_KEY_OFFSET);
