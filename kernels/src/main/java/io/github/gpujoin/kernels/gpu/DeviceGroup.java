@@ -92,17 +92,17 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess, List<Device
      * see {@link DeviceLease#whileStopped(long, Runnable)}.
      */
     void whileStopped(long timeoutNs, Runnable action) {
-        DeviceLease.whileLinkedStopped(members, timeoutNs, action);
+        DeviceLinks.whileStopped(members, timeoutNs, action);
     }
 
     /** Does the same with all devices that are held, whose memory the action may free. */
     void whileHeldStopped(long timeoutNs, Runnable action) {
-        DeviceLease.whileLinkedStopped(held, timeoutNs, action);
+        DeviceLinks.whileStopped(held, timeoutNs, action);
     }
 
     /** Does the same with the held devices that are not lost, as far as there are some. */
     void whileHealthyStopped(long timeoutNs, Runnable action) {
-        DeviceLease.whileLinkedStopped(
+        DeviceLinks.whileStopped(
                 held.stream().filter(lease -> !lease.isLost()).toList(), timeoutNs, action);
     }
 

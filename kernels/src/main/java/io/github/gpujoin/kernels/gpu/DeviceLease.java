@@ -10,7 +10,6 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,11 +71,7 @@ final class DeviceLease {
     /** Calls of {@link #whileStopped} in progress; their thread holds the lock. */
     private int stopDepth;
 
-    /**
-     * This device and those that access its memory, ascending. An allocation of one changes the
-     * address space of all, so their kernels stop together.
-     */
-    private volatile List<DeviceLease> stoppedTogether = List.of(this);
+    private final DeviceLinks links = new DeviceLinks(this);
 
     /** Null if the driver was passed in. */
     private @Nullable DeviceClaim claim;
@@ -199,35 +194,13 @@ final class DeviceLease {
      */
     boolean openPeerAccess(DeviceLease peer, long timeoutNs) {
         synchronized (SHARED) {
-            boolean[] isOpen = new boolean[1];
-            List<DeviceLease> linked = linked(List.of(this, peer));
-            whileStopped(
-                    linked,
-                    linked,
-                    timeoutNs,
-                    () -> {
-                        isOpen[0] =
-                                driver.openPeerAccess(peer.device.device())
-                                        && peer.driver.openPeerAccess(device.device());
-                        if (isOpen[0]) {
-                            linked.forEach(lease -> lease.stoppedTogether = linked);
-                        }
-                    });
-            return isOpen[0];
+            return links.open(peer, timeoutNs);
         }
     }
 
-    /**
-     * Returns some devices and those with access to them, ascending: the devices whose kernels stop
-     * together. Lost devices are left out unless they are asked for.
-     */
-    static List<DeviceLease> linked(List<DeviceLease> leases) {
-        return leases.stream()
-                .flatMap(lease -> lease.stoppedTogether.stream())
-                .filter(lease -> leases.contains(lease) || !lease.isLost())
-                .distinct()
-                .sorted(Comparator.comparing(DeviceLease::device))
-                .toList();
+    /** Returns the devices whose kernels stop together with the one of this device. */
+    DeviceLinks links() {
+        return links;
     }
 
     DeviceMemory memory() {
@@ -282,7 +255,7 @@ final class DeviceLease {
      */
     void loseStalled() {
         lose();
-        stoppedTogether.forEach(lease -> lease.memory.lose());
+        links.together().forEach(lease -> lease.memory.lose());
     }
 
     /** Returns how often the kernel has been stopped; steps make no progress while it is. */
@@ -302,54 +275,16 @@ final class DeviceLease {
      *     lost
      */
     void whileStopped(long timeoutNs, Runnable action) {
-        whileLinkedStopped(List.of(this), timeoutNs, action);
-    }
-
-    /** Does the same with the kernels of several devices, and those with access to them. */
-    static void whileLinkedStopped(List<DeviceLease> leases, long timeoutNs, Runnable action) {
-        boolean[] isDone = new boolean[1];
-        while (!isDone[0]) {
-            List<DeviceLease> linked = linked(leases);
-            whileStopped(
-                    linked,
-                    leases,
-                    timeoutNs,
-                    () -> {
-                        // Devices may have been linked, or lost, before all were locked.
-                        if (linked.containsAll(linked(leases))) {
-                            isDone[0] = true;
-                            action.run();
-                        }
-                    });
-        }
+        DeviceLinks.whileStopped(List.of(this), timeoutNs, action);
     }
 
     /**
-     * Stops the kernels of exactly these devices.
+     * Stops the kernel of this device alone; called by {@link DeviceLinks} in the order of locks.
      *
-     * @param leases ascending, the order in which all threads lock them
-     * @param required those that must not be lost; the others are only locked if they are
-     */
-    private static void whileStopped(
-            List<DeviceLease> leases, List<DeviceLease> required, long timeoutNs, Runnable action) {
-        Runnable nested = action;
-        for (int i = leases.size() - 1; i >= 0; i--) {
-            DeviceLease lease = leases.get(i);
-            Runnable inner = nested;
-            nested =
-                    () ->
-                            lease.whileThisStopped(
-                                    leases.size() == 1, required.contains(lease), timeoutNs, inner);
-        }
-        nested.run();
-    }
-
-    /**
      * @param isAlone whether only this device can have failed if the action reports a lost one
      * @param isRequired whether to fail if this device is lost
      */
-    private void whileThisStopped(
-            boolean isAlone, boolean isRequired, long timeoutNs, Runnable action) {
+    void whileThisStopped(boolean isAlone, boolean isRequired, long timeoutNs, Runnable action) {
         waitingCount.incrementAndGet();
         synchronized (this) {
             waitingCount.decrementAndGet();
@@ -502,43 +437,9 @@ final class DeviceLease {
         synchronized (SHARED) {
             if (--holderCount == 0) {
                 SHARED.values().remove(this);
-                closeLinked();
+                links.close(CLOSE_TIMEOUT_NS, this::close);
             }
         }
-    }
-
-    /** Closes the device while the kernels of those with access to it are stopped. */
-    private void closeLinked() {
-        List<DeviceLease> linked = linked(List.of(this));
-        try {
-            whileStopped(
-                    linked,
-                    List.of(),
-                    CLOSE_TIMEOUT_NS,
-                    () -> {
-                        linked.forEach(lease -> lease.unlink(this));
-                        close();
-                    });
-        } catch (GpuUnavailableException e) {
-            // A linked device failed; what is not closed is abandoned with a lost device.
-            linked.forEach(lease -> lease.forget(this));
-            lose();
-            close();
-        }
-    }
-
-    private void unlink(DeviceLease closing) {
-        forget(closing);
-        if (closing != this && !isLost()) {
-            driver.closePeerAccess(closing.device.device());
-        }
-    }
-
-    private void forget(DeviceLease closing) {
-        stoppedTogether =
-                stoppedTogether.stream()
-                        .filter(lease -> lease == this || lease != closing)
-                        .toList();
     }
 
     /**
