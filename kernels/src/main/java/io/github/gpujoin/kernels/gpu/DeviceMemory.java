@@ -11,9 +11,13 @@ import java.util.function.LongUnaryOperator;
 
 /**
  * Accounts for the memory of one device and for the host memory used with it: pinned memory,
- * allocated through {@link Buffers}, and unpinned memory for variable-width columns. Thread-safe.
+ * allocated through {@link Buffers}, and unpinned memory for variable-width columns. The budget of
+ * host memory limits all devices of the process together. Thread-safe.
  */
 final class DeviceMemory {
+
+    /** Host memory used with all devices. */
+    private static final Account HOST = new Account("pinned");
 
     private final CudaDriver driver;
     private final MemoryBudget machineBudget;
@@ -31,19 +35,31 @@ final class DeviceMemory {
             this.kind = kind;
         }
 
-        /** Allocates within the budget, and counts the bytes if the allocation succeeds. */
-        synchronized long allocate(
-                long lengthBytes, long budgetBytes, LongUnaryOperator allocation) {
+        /** Allocates within the budget; takes no lock meanwhile. */
+        long allocate(long lengthBytes, long budgetBytes, LongUnaryOperator allocation) {
+            reserve(lengthBytes, budgetBytes);
+            try {
+                long address = allocation.applyAsLong(lengthBytes);
+                updatePeak();
+                return address;
+            } catch (Throwable e) {
+                release(lengthBytes);
+                throw e;
+            }
+        }
+
+        private synchronized void reserve(long lengthBytes, long budgetBytes) {
             if (lengthBytes > budgetBytes - usedBytes) {
                 throw new GpuUnavailableException(
                         GpuFailure.OUT_OF_DEVICE_MEMORY,
                         "Allocation exceeds the %s memory budget: budgetBytes=%d, usedBytes=%d, lengthBytes=%d. Raise the budget."
                                 .formatted(kind, budgetBytes, usedBytes, lengthBytes));
             }
-            long address = allocation.applyAsLong(lengthBytes);
             usedBytes += lengthBytes;
+        }
+
+        private synchronized void updatePeak() {
             peakBytes = Math.max(peakBytes, usedBytes);
-            return address;
         }
 
         synchronized void release(long lengthBytes) {
@@ -112,10 +128,18 @@ final class DeviceMemory {
 
     /** As {@link #allocateDevice}, but mapped host memory. */
     long allocatePinned(long lengthBytes, MemoryLimits limits) {
-        return pinned.allocate(
+        return allocateHost(
+                lengthBytes, limits.budget().pinnedBytes(), limits, driver::allocatePinned);
+    }
+
+    private long allocateHost(
+            long lengthBytes, long budgetBytes, MemoryLimits limits, LongUnaryOperator allocation) {
+        return HOST.allocate(
                 lengthBytes,
-                limits.budget().pinnedBytes(),
-                bytes -> reserved(bytes, limits, driver::allocatePinned));
+                budgetBytes,
+                bytes ->
+                        pinned.allocate(
+                                bytes, Long.MAX_VALUE, own -> reserved(own, limits, allocation)));
     }
 
     private static long reserved(
@@ -137,34 +161,28 @@ final class DeviceMemory {
         return new Allocator() {
             @Override
             public Region allocate(long lengthBytes) {
-                return allocateHost(lengthBytes, limitBytes, limits);
+                return allocateUnpinned(lengthBytes, limitBytes, limits);
             }
 
             @Override
             public long availableBytes() {
-                long inBudget = Math.max(0, limitBytes - pinned.usedBytes());
+                long inBudget = Math.max(0, limitBytes - HOST.usedBytes());
                 return Math.min(inBudget, limits.hostMemory().availableBytes());
             }
         };
     }
 
-    private Region allocateHost(long lengthBytes, long limitBytes, MemoryLimits limits) {
+    private Region allocateUnpinned(long lengthBytes, long limitBytes, MemoryLimits limits) {
         Region[] region = new Region[1];
         try {
-            pinned.allocate(
+            allocateHost(
                     lengthBytes,
                     limitBytes,
-                    bytes ->
-                            reserved(
-                                    bytes,
-                                    limits,
-                                    reservedBytes -> {
-                                        region[0] =
-                                                Region.allocate(
-                                                        reservedBytes,
-                                                        () -> releasePinned(reservedBytes, limits));
-                                        return region[0].address();
-                                    }));
+                    limits,
+                    bytes -> {
+                        region[0] = Region.allocate(bytes, () -> releasePinned(bytes, limits));
+                        return region[0].address();
+                    });
         } catch (OutOfMemoryError e) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
@@ -186,6 +204,7 @@ final class DeviceMemory {
 
     private void releasePinned(long lengthBytes, MemoryLimits limits) {
         pinned.release(lengthBytes);
+        HOST.release(lengthBytes);
         limits.hostMemory().release(lengthBytes);
     }
 

@@ -21,6 +21,8 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Joins on the GPUs of a group. Tables are in the memory of each; facts are read from a ring in
@@ -43,6 +45,7 @@ import org.jspecify.annotations.Nullable;
 public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         implements ForkableJoinEngine {
 
+    private static final Logger LOG = LoggerFactory.getLogger(GpuJoinEngine.class);
     private static final int MAX_IN_FLIGHT = 64;
 
     private final GpuOptions options;
@@ -427,15 +430,18 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
         }
     }
 
-    /** Frees the memory of devices that work, and drops that of lost ones. */
+    /**
+     * Frees the memory of devices that work, and drops that of lost ones. Each failed attempt finds
+     * one more device lost, so the last one has none to stop.
+     */
     private void freeHealthyDevices() {
-        try {
-            group.whileHealthyStopped(options.stallTimeoutNs(), this::freeDevices);
-        } catch (GpuUnavailableException e) {
-            if (holdsTables) {
-                tables.abandon();
+        for (int attempt = 0; attempt <= group.size(); attempt++) {
+            try {
+                group.whileHealthyStopped(options.stallTimeoutNs(), this::freeDevices);
+                return;
+            } catch (GpuUnavailableException e) {
+                LOG.warn("Another device failed while memory was freed: {}", e.getMessage());
             }
-            buffers.forEach(Buffers::abandon);
         }
     }
 

@@ -8,9 +8,9 @@ import java.lang.management.ManagementFactory;
 
 /**
  * Limits on the memory that all engines of a process use together on one device, and on the host
- * memory used with it. If an allocation would raise the total above the budget of its engine, the
- * engine throws {@link io.github.gpujoin.kernels.binding.GpuUnavailableException} with {@code
- * OUT_OF_DEVICE_MEMORY}.
+ * memory that they use with all devices. If an allocation would raise the total above the budget of
+ * its engine, the engine throws {@link io.github.gpujoin.kernels.binding.GpuUnavailableException}
+ * with {@code OUT_OF_DEVICE_MEMORY}.
  *
  * @param deviceBytes limit of device memory; {@link #BY_MACHINE} means 90 % of what is free when
  *     the device is opened

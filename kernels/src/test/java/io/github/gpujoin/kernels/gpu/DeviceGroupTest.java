@@ -364,6 +364,32 @@ class DeviceGroupTest {
         assertThat(healthy.memory().use().deviceBytes()).isEqualTo(usedBytes);
     }
 
+    /** The second loss is noticed only while the memory of the others is freed. */
+    @Test
+    void shouldFreeTheMemoryOfTheDeviceThatIsLeftIfTwoAreLost() throws Exception {
+        GpuOptions three = options(TableSpread.SHARDED).withDevices(List.of(0, 1, 2));
+        for (int healthy = 0; healthy < 3; healthy++) {
+            HostDevice triple = HostDevice.open(three);
+            long freeBytes = triple.usedBytes(healthy);
+            triple.group().retain();
+            GpuJoinEngine engine =
+                    new GpuJoinEngine(
+                            SPEC, three, MemoryReservations.unlimited(), triple.group(), null);
+            engine.submitBuild(0, chunk(0, 0, CHUNK_ROWS));
+            engine.finishBuild();
+            for (int member = 0; member < 3; member++) {
+                if (member != healthy) {
+                    triple.loseDevice(member);
+                }
+            }
+            assertThatExceptionOfType(GpuUnavailableException.class).isThrownBy(engine::fork);
+            engine.close();
+            assertThat(triple.usedBytes(healthy)).isEqualTo(freeBytes);
+            triple.close();
+            triple.endProcess();
+        }
+    }
+
     /** Both lock the devices in the same order. */
     @Test
     void shouldCloseADeviceWhileKernelsOfALinkedOneStop() throws Exception {

@@ -112,6 +112,11 @@ public final class HostDevice implements JoinEngineFactory, AutoCloseable {
                 .sum();
     }
 
+    /** Returns the bytes that the driver of one device has not freed. */
+    long usedBytes(int member) {
+        return memories.get(member).deviceBytes() + memories.get(member).pinnedBytes();
+    }
+
     /** Returns the number of regions of others that the devices read. */
     int registeredCount() {
         return memories.stream().mapToInt(RefusingDriver::registeredCount).sum();

@@ -182,6 +182,32 @@ class MemoryBudgetTest {
         }
     }
 
+    /** Host memory belongs to the process, not to one of its devices. */
+    @Test
+    void shouldCountTheHostMemoryOfAllDevicesTogether() {
+        MemoryUse peak = peakUse();
+        MemoryBudget forOne = new MemoryBudget(MemoryBudget.BY_MACHINE, peak.peakPinnedBytes());
+        RefusingDriver other = new RefusingDriver();
+        RefusingDriver another = new RefusingDriver();
+        try (GpuJoinEngine first = engine(driver, forOne)) {
+            load(first);
+            try (GpuJoinEngine refused = engine(other, forOne)) {
+                assertRefused(() -> load(refused));
+            }
+            MemoryBudget forTwo =
+                    new MemoryBudget(MemoryBudget.BY_MACHINE, 2 * peak.peakPinnedBytes());
+            try (GpuJoinEngine second = engine(another, forTwo)) {
+                load(second);
+                assertThat(second.memoryUse().pinnedBytes())
+                        .isEqualTo(another.pinnedBytes())
+                        .isPositive();
+            }
+        }
+        try (GpuJoinEngine third = engine(new RefusingDriver(), forOne)) {
+            load(third);
+        }
+    }
+
     /** Host memory of one engine, as a subtask reserves it in the managed memory of its slot. */
     private static final class Share implements MemoryReservations {
         private final long limitBytes;

@@ -173,7 +173,7 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Limit of the host memory that all joins of a TaskManager use for a GPU:"
+                            "Limit of the host memory that all joins of a TaskManager use for GPUs:"
                                     + " page-locked memory, and the variable-width columns of"
                                     + " build rows; a quarter of the machine's memory unless set."
                                     + " Each join also reserves this memory in its share of the"
