@@ -12,16 +12,18 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.HostDevice;
 import io.github.gpujoin.kernels.gpu.HostKernels;
+import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.opentest4j.TestAbortedException;
 
 /**
- * The GPU engine on a device of CPU threads, for all subtasks of a life. {@link VirtualTimeLoader}
+ * The GPU engine on devices of CPU threads, for all subtasks of a life. {@link VirtualTimeLoader}
  * leaves the real clock to this class and to the engine, because the kernel's threads run in real
  * time.
  *
@@ -45,6 +47,7 @@ final class HostGpu implements JoinEngineFactory, AutoCloseable {
     private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private static final int MAX_EMPTY_POLLS = 4;
+    private static final int MAX_DEVICES = 3;
 
     private final transient HostDevice device;
     private final transient Random random;
@@ -64,7 +67,7 @@ final class HostGpu implements JoinEngineFactory, AutoCloseable {
     static HostGpu open(long seed) {
         HostKernels.IN_USE.lock();
         try {
-            return new HostGpu(HostDevice.open(OPTIONS), seed);
+            return new HostGpu(HostDevice.open(options(seed)), seed);
         } catch (TestAbortedException e) {
             HostKernels.IN_USE.unlock();
             return null;
@@ -72,6 +75,15 @@ final class HostGpu implements JoinEngineFactory, AutoCloseable {
             HostKernels.IN_USE.unlock();
             throw new IllegalStateException("The device of CPU threads does not open.", e);
         }
+    }
+
+    /** Returns one to three devices, with tables on each or divided. */
+    private static GpuOptions options(long seed) {
+        // First numbers of random generators with neighbouring seeds are alike.
+        int devices = 1 + (int) Math.floorMod(seed, (long) MAX_DEVICES);
+        boolean isSharded = Math.floorMod(seed / MAX_DEVICES, 2L) == 0;
+        return OPTIONS.withDevices(IntStream.range(0, devices).boxed().toList())
+                .withSpread(isSharded ? TableSpread.SHARDED : TableSpread.REPLICATED);
     }
 
     @Override
