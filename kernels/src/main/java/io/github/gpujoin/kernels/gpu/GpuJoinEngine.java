@@ -435,7 +435,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
      * one more device lost, so the last one has none to stop.
      */
     private void freeHealthyDevices() {
-        for (int attempt = 0; attempt <= group.size(); attempt++) {
+        for (int attempt = 0; attempt <= group.held().size(); attempt++) {
             try {
                 group.whileHealthyStopped(options.stallTimeoutNs(), this::freeDevices);
                 return;

@@ -262,7 +262,8 @@ final class GpuTables {
 
     private void build(int d) {
         BuildStream stream = streams.get(d);
-        List<GpuTable> built = isTooLargeToReplicate(d) ? build(d, true) : buildReplicatedOrSharded(d);
+        List<GpuTable> built =
+                isTooLargeToReplicate(d) ? build(d, true) : buildReplicatedOrSharded(d);
         add(built);
         builtBytes += built.stream().mapToLong(GpuTable::lengthBytes).sum();
         report(d, built);
