@@ -24,6 +24,7 @@ final class DeviceRoom {
     private final TableMemory memory;
     private final int memberCount;
     private final List<PartitionGroupLoad> groups;
+    private final int firstMember;
 
     /** By group; null without room, and before its assignment. */
     private final @Nullable TableLocation[] locations;
@@ -42,8 +43,10 @@ final class DeviceRoom {
     /**
      * @param memory of each member for the tables of all groups
      * @param groups the assignment starts from their current locations
+     * @param firstMember preferred among members with equal probes
      */
-    DeviceRoom(TableMemory memory, List<PartitionGroupLoad> groups) {
+    DeviceRoom(TableMemory memory, List<PartitionGroupLoad> groups, int firstMember) {
+        this.firstMember = firstMember;
         this.memory = memory;
         this.memberCount = memory.memberCount();
         this.freeBytes = memory.availableBytes().stream().mapToLong(bytes -> bytes).toArray();
@@ -143,7 +146,8 @@ final class DeviceRoom {
 
     private int leastProbed(IntPredicate hasRoom) {
         int least = NONE;
-        for (int member = 0; member < memberCount; member++) {
+        for (int i = 0; i < memberCount; i++) {
+            int member = (firstMember + i) % memberCount;
             if (hasRoom.test(member)
                     && (least == NONE || probeShares[member] < probeShares[least])) {
                 least = member;

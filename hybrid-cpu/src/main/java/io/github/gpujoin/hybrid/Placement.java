@@ -94,7 +94,8 @@ final class Placement implements AutoCloseable {
         this.log = log;
         this.device = device;
         this.host = host;
-        this.demand = new PlacementDemand(rows, device, host);
+        this.demand = new PlacementDemand(
+                        rows, device, host, options.firstPartition() / options.partitionCount());
         this.onMoved = onMoved;
         this.onDeviceLost = onDeviceLost;
     }

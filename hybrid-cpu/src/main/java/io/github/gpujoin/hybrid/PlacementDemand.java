@@ -17,9 +17,15 @@ final class PlacementDemand {
     private final PartitionBuildBytes rows;
     private final TierEngines device;
     private final TierEngines host;
+    private final int subtask;
     private DeviceShare deviceShare = DeviceShare.WHOLE;
 
-    PlacementDemand(PartitionBuildBytes rows, TierEngines device, TierEngines host) {
+    /**
+     * @param subtask number of the subtask
+     */
+    PlacementDemand(
+            PartitionBuildBytes rows, TierEngines device, TierEngines host, int subtask) {
+        this.subtask = subtask;
         this.rows = rows;
         this.device = device;
         this.host = host;
@@ -82,7 +88,8 @@ final class PlacementDemand {
      * within the share of this subtask.
      */
     PlacementPlanner.Budgets budgets(List<PartitionGroup> groups) {
-        return new PlacementPlanner.Budgets(deviceBudget(groups), hostBudget(groups), spillBytes());
+        return new PlacementPlanner.Budgets(
+                deviceBudget(groups), hostBudget(groups), spillBytes(), subtask);
     }
 
     private TableMemory deviceBudget(List<PartitionGroup> groups) {

@@ -34,14 +34,16 @@ final class PlacementPlanner {
      * @param hostBytes of the host; negative if it is unusable
      * @param spillBytes part of the host budget that stays free for temporary tables if a group is
      *     spilled
+     * @param firstMember that the plan prefers among members with equal probes. Subtasks do not
+     *     know each other's plans, so each prefers another one.
      */
-    record Budgets(TableMemory device, long hostBytes, long spillBytes) {}
+    record Budgets(TableMemory device, long hostBytes, long spillBytes, int firstMember) {}
 
     /** Returns the location of each group, in order. */
     static List<TableLocation> plan(List<PartitionGroupLoad> groups, Budgets budgets) {
         List<TableLocation> locations =
                 new ArrayList<>(Collections.nCopies(groups.size(), TableLocation.SPILLED));
-        fillDevice(locations, groups, budgets.device());
+        fillDevice(locations, groups, budgets);
         List<TableLocation> roomy = new ArrayList<>(locations);
         fillHost(roomy, groups, budgets.hostBytes());
         if (!roomy.contains(TableLocation.SPILLED)) {
@@ -52,8 +54,8 @@ final class PlacementPlanner {
     }
 
     private static void fillDevice(
-            List<TableLocation> locations, List<PartitionGroupLoad> groups, TableMemory device) {
-        DeviceRoom room = new DeviceRoom(device, groups);
+            List<TableLocation> locations, List<PartitionGroupLoad> groups, Budgets budgets) {
+        DeviceRoom room = new DeviceRoom(budgets.device(), groups, budgets.firstMember());
         List<Integer> best = bestOf(locations, groups, MemoryTier.DEVICE);
         best.forEach(room::assign);
         best.forEach(room::spreadIfOverloading);

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PlacementPlannerTest {
 
     private static final PlacementPlanner.Budgets TWO_AND_TWO =
-            new PlacementPlanner.Budgets(TableMemory.ofOne(20), 20, 10);
+            new PlacementPlanner.Budgets(TableMemory.ofOne(20), 20, 10, 0);
 
     /** Plans until the placement stays as it is. */
     private static final int MAX_ROUNDS = 4;
@@ -42,7 +42,21 @@ class PlacementPlannerTest {
 
     /** Members without access to each other, and a host without memory. */
     private static PlacementPlanner.Budgets members(Long... bytes) {
-        return new PlacementPlanner.Budgets(new TableMemory(List.of(bytes), true, false), 0, 10);
+        return new PlacementPlanner.Budgets(new TableMemory(List.of(bytes), true, false), 0, 10, 0);
+    }
+
+    /** Subtasks do not know each other's groups, of which each has one more than fits evenly. */
+    @Test
+    void shouldPreferAnotherMemberInEachSubtask() {
+        int[] groupsOf = new int[2];
+        for (int subtask = 0; subtask < 4; subtask++) {
+            PlacementPlanner.Budgets budgets =
+                    new PlacementPlanner.Budgets(
+                            new TableMemory(List.of(100L, 100L), true, false), 0, 10, subtask);
+            PlacementPlanner.plan(spilled(0.3, 0.3, 0.3), budgets)
+                    .forEach(location -> groupsOf[location.member()]++);
+        }
+        assertThat(groupsOf).containsExactly(6, 6);
     }
 
     @Test
@@ -119,11 +133,11 @@ class PlacementPlannerTest {
     void shouldShardGroupThatNoMemberHasRoomFor() {
         List<PartitionGroupLoad> groups = List.of(load(30, 0.1, TableLocation.SPILLED, 2));
         TableMemory pair = new TableMemory(List.of(20L, 20L), true, true);
-        assertThat(PlacementPlanner.plan(groups, new PlacementPlanner.Budgets(pair, 30, 0)))
+        assertThat(PlacementPlanner.plan(groups, new PlacementPlanner.Budgets(pair, 30, 0, 0)))
                 .containsExactly(TableLocation.DEVICE);
         List<PartitionGroupLoad> whole = List.of(load(30, 0.1, TableLocation.SPILLED, 1));
         TableMemory apart = new TableMemory(List.of(20L, 20L), true, false);
-        assertThat(PlacementPlanner.plan(whole, new PlacementPlanner.Budgets(apart, 30, 0)))
+        assertThat(PlacementPlanner.plan(whole, new PlacementPlanner.Budgets(apart, 30, 0, 0)))
                 .containsExactly(TableLocation.HOST);
     }
 
@@ -241,7 +255,8 @@ class PlacementPlannerTest {
         return new PlacementPlanner.Budgets(
                 new TableMemory(bytes, canPlace && bytes.size() > 1, canShard && bytes.size() > 1),
                 random.nextInt(600) - 1,
-                random.nextInt(100));
+                random.nextInt(100),
+                random.nextInt(4));
     }
 
     private static List<PartitionGroupLoad> randomGroups(Random random, TableMemory device) {

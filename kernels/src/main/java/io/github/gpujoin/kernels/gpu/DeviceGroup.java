@@ -6,7 +6,11 @@ import io.github.gpujoin.kernels.binding.CudaDrivers;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The devices that join together for an engine. Each holder of the group holds a lease of every
@@ -17,6 +21,11 @@ import java.util.stream.IntStream;
  * @param held the members; of a {@linkplain #member} those of the whole group
  */
 record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess, List<DeviceLease> held) {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceGroup.class);
+
+    /** Devices without peer access that the log names already. */
+    private static final Set<List<DevicePart>> UNCONNECTED = ConcurrentHashMap.newKeySet();
 
     /**
      * Returns the group of the devices of the options, and opens those that are not open. Each
@@ -60,6 +69,12 @@ record DeviceGroup(List<DeviceLease> members, boolean hasPeerAccess, List<Device
                 hasPeerAccess &=
                         leases.get(i).openPeerAccess(leases.get(j), options.stallTimeoutNs());
             }
+        }
+        if (!hasPeerAccess && UNCONNECTED.add(leases.stream().map(DeviceLease::device).toList())) {
+            LOG.info(
+                    "GPUs do not access each other's memory, so that no table is sharded: devices={}, peerAccess={}",
+                    leases.stream().map(DeviceLease::device).toList(),
+                    options.peerAccess() ? "refused by the driver" : "off");
         }
         return of(List.copyOf(leases), hasPeerAccess);
     }

@@ -388,11 +388,15 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
     }
 
     /**
-     * Returns a counter that increases while the kernels of the devices wait for work; 0 once the
-     * devices are closed. Thread-safe.
+     * Returns the least of the counters of all devices, each of which increases while its kernel
+     * waits for work; so it stands still soon after one of them. 0 once a device is closed.
+     * Thread-safe.
      */
     public long kernelHeartbeat() {
-        return group.members().stream().mapToLong(DeviceLease::heartbeatIfOpen).sum();
+        return group.members().stream()
+                .mapToLong(DeviceLease::heartbeatIfOpen)
+                .min()
+                .orElseThrow();
     }
 
     /**

@@ -16,7 +16,8 @@ public enum DeviceSpread {
      */
     BY_SIZE(
             "replicated if tables fit each device, otherwise sharded if the devices can access each"
-                    + " other's memory and have room together, otherwise placed in partition groups"),
+                    + " other's memory and have room together, otherwise those of a partitioned"
+                    + " dimension placed in partition groups; changelogs sharded if possible"),
     /** Each device has the whole tables. */
     REPLICATED("each device has the whole tables"),
     /** Each device has the rows of some keys, and reads those of the others in their memory. */

@@ -164,8 +164,8 @@ public final class GpuJoinOptions {
                     .memoryType()
                     .noDefaultValue()
                     .withDescription(
-                            "Device memory that all joins of a TaskManager may take together; nine"
-                                    + " tenths of what is free at first unless set.");
+                            "Device memory of each GPU that all joins of a TaskManager may take"
+                                    + " together; nine tenths of what is free at first unless set.");
 
     /** The option {@code gpu-join.gpu.pinned-memory}. */
     public static final ConfigOption<MemorySize> GPU_PINNED_MEMORY =
