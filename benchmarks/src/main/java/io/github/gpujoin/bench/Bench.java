@@ -26,6 +26,7 @@ import picocli.CommandLine.Spec;
             CheckpointCommand.class,
             LatencyCommand.class,
             TransportCommand.class,
+            RingsCommand.class,
             HybridCommand.class,
             EncodingCommand.class,
             SsbCommand.class,

@@ -3,6 +3,7 @@
 package io.github.gpujoin.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -201,6 +202,23 @@ class BenchITCase {
                 .allMatch(line -> !line.contains(" gb_per_second=0 "));
     }
 
+    @Test
+    void shouldCompareSharedRingsWithOthers() {
+        int exit =
+                bench(
+                        "rings",
+                        "--build-rows=1000",
+                        "--probe-rows=50000",
+                        "--slots=2",
+                        "--flush-ms=2",
+                        "--rounds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT"))).hasSize(4);
+        assertThat(out.toString().lines().filter(line -> line.startsWith("DETAIL shm-task")))
+                .singleElement(STRING)
+                .doesNotContain(" shared_chunks=0 ");
+    }
+
     @ParameterizedTest
     @CsvSource({
         "join --build-rows 0, the number must be positive: --build-rows=0",
@@ -211,6 +229,7 @@ class BenchITCase {
         "transport --channels 0, Channels are not within 1 and 64: --channels=0",
         "transport --chunk-bytes 100, Chunk size is not a multiple of 8 within 64 bytes and 16 MiB",
         "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
+        "rings --slots 0, A number is not positive: buildRows=262144",
         "heavy-key --rows 0, Rows are not within 1 and 1000000",
         "ssb --format orc --scale-factor 0.001, Unknown --format: orc. Use one of [tbl; csv;",
         "ssb --data nowhere, Table files missing: directory=nowhere; tables=[date;",

@@ -10,6 +10,7 @@ import io.github.gpujoin.examples.run.JobCluster;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -107,12 +108,10 @@ public final class FlinkContender implements Contender {
             await(client, run);
             settings.getOptional(GpuJoinOptions.ENGINE)
                     .ifPresent(engine -> EngineGauges.require(client.getJobID(), engine));
+            Map<String, Long> details = new TreeMap<>(RingGauges.take(client.getJobID()));
+            details.put("load_ms", (run.startNs() - submittedNs) / 1_000_000);
             return new Measurement(
-                    Tuples.rowCount(timed),
-                    run.elapsedNs(),
-                    run.answer(),
-                    run.expected(),
-                    Map.of("load_ms", (run.startNs() - submittedNs) / 1_000_000));
+                    Tuples.rowCount(timed), run.elapsedNs(), run.answer(), run.expected(), details);
         }
     }
 

@@ -209,6 +209,24 @@ public final class StarJoinJobs {
     }
 
     /**
+     * From columns to columns, both sides partitioned by key, with figures of rings.
+     *
+     * @param settings of cluster and job
+     */
+    public static FlinkContender partitioned(
+            String name, Tuples tuples, int threads, Configuration settings) {
+        EngineGauges.addTo(settings);
+        RingGauges.addTo(settings);
+        return new FlinkContender(
+                name,
+                tuples,
+                Long.MAX_VALUE,
+                threads,
+                settings,
+                (env, run) -> columnar(env, run, Long.MAX_VALUE));
+    }
+
+    /**
      * From POJOs to POJOs, both sides partitioned by key, a part of the probe rows.
      *
      * @param keyGroups maximum parallelism, which is the number of radix partitions

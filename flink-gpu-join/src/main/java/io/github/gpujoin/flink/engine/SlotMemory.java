@@ -11,13 +11,15 @@ import org.apache.flink.streaming.api.graph.StreamConfig;
 /**
  * Reserves Flink's managed memory of a slot, up to one subtask's limit for its tables or its rings.
  *
- * <p>Not thread-safe. {@link JoinMemory} guards the memory of tables; the task's thread uses that
- * of rings.
+ * <p>Thread-safe: rings that several subtasks share are released by the last of them, in whose
+ * share they need not be. {@link JoinMemory} guards decisions about the memory of tables.
  */
 public final class SlotMemory {
 
     private final MemoryManager manager;
     private final long limitBytes;
+
+    /** Guarded by this. */
     private long reservedBytes;
 
     /**
@@ -61,17 +63,17 @@ public final class SlotMemory {
         return limitBytes;
     }
 
-    long reservedBytes() {
+    synchronized long reservedBytes() {
         return reservedBytes;
     }
 
     /** Returns how much can be reserved now, other reservations of the slot considered. */
-    long availableBytes() {
+    synchronized long availableBytes() {
         return Math.max(0, Math.min(limitBytes - reservedBytes, manager.availableMemory()));
     }
 
     /** Reserves up to {@code lengthBytes}; returns the newly reserved bytes, 0 if none are left. */
-    long reserveUpTo(long lengthBytes) {
+    synchronized long reserveUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, availableBytes());
         try {
             manager.reserveMemory(this, bytes);
@@ -83,7 +85,7 @@ public final class SlotMemory {
     }
 
     /** Releases up to {@code lengthBytes}; returns the released bytes. */
-    long releaseUpTo(long lengthBytes) {
+    synchronized long releaseUpTo(long lengthBytes) {
         long bytes = Math.min(lengthBytes, reservedBytes);
         reservedBytes -= bytes;
         // Flink frees the slot of a finished subtask while others still use tables charged to it.

@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.exchange.ring.PayloadAccess;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.exchange.ring.RingReceiver;
 import io.github.gpujoin.flink.exchange.ring.RingSendPartitioner;
+import io.github.gpujoin.flink.exchange.ring.RingTask;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -47,7 +48,7 @@ final class ChunkReceiver implements AutoCloseable {
 
     private final Optional<LocalExchange> exchange;
     private final Optional<RingReceiver> rings;
-    private final RingMemory ringMemory;
+    private final RingShare ringMemory;
     private final RingMemory exchangeMemory;
     private final BooleanSupplier isCancelled;
     private final List<ResultPartitionID> factSenders;
@@ -55,7 +56,7 @@ final class ChunkReceiver implements AutoCloseable {
     private ChunkReceiver(
             Optional<LocalExchange> exchange,
             Optional<RingReceiver> rings,
-            RingMemory ringMemory,
+            RingShare ringMemory,
             RingMemory exchangeMemory,
             BooleanSupplier isCancelled,
             List<ResultPartitionID> factSenders) {
@@ -86,13 +87,12 @@ final class ChunkReceiver implements AutoCloseable {
         if (options.usesRings()) {
             writers = writers(inputs, task);
         }
-        int ringCount = writers.values().stream().mapToInt(Integer::intValue).sum();
-        RingMemory ringMemory = RingMemory.reserve(memory, options.hostBytes(ringCount));
+        RingShare ringMemory = new RingShare(memory);
         Optional<RingReceiver> rings = Optional.empty();
         RingMemory exchangeMemory = null;
         try {
-            if (ringCount > 0) {
-                rings = Optional.of(openRings(options, writers, task, coordinator));
+            if (!writers.isEmpty()) {
+                rings = Optional.of(openRings(options, writers, task, coordinator, ringMemory));
             }
             Optional<OneToOneEdge> edge = exchangeEdge(inputs, task);
             exchangeMemory = RingMemory.tryReserve(memory, exchangeBytes(edge, options));
@@ -105,7 +105,7 @@ final class ChunkReceiver implements AutoCloseable {
                     isCancelled,
                     factSenders(inputs, task));
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
-            IOUtils.closeAllQuietly(rings.orElse(null), exchangeMemory, ringMemory);
+            IOUtils.closeAllQuietly(rings.orElse(null), exchangeMemory);
             throw e;
         }
     }
@@ -139,16 +139,11 @@ final class ChunkReceiver implements AutoCloseable {
             RingOptions options,
             Map<JoinSide, Integer> writers,
             Environment task,
-            OperatorEventGateway coordinator)
+            OperatorEventGateway coordinator,
+            RingShare memory)
             throws IOException {
         RingReceiver rings =
-                RingReceiver.open(
-                        options,
-                        writers,
-                        task.getJobInfo(),
-                        task.getTaskInfo(),
-                        task.getTaskManagerInfo().getConfiguration(),
-                        coordinator);
+                RingReceiver.open(options, writers, RingTask.of(task), coordinator, memory);
         rings.countWaits(task.getMetricGroup().getIOMetricGroup().getIdleTimeMsPerSecond());
         return rings;
     }
@@ -166,7 +161,7 @@ final class ChunkReceiver implements AutoCloseable {
         return senders;
     }
 
-    /** Managed memory of the rings. */
+    /** Managed memory of the rings that this subtask pays for. */
     long ringBytes() {
         return ringMemory.lengthBytes();
     }
@@ -262,6 +257,6 @@ final class ChunkReceiver implements AutoCloseable {
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), exchangeMemory, ringMemory);
+        IOUtils.closeAll(rings.orElse(null), exchange.orElse(null), exchangeMemory);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.RingSharing;
 import io.github.gpujoin.flink.exchange.ring.InProcessProvider;
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.StateBackendOptions;
 import org.apache.flink.metrics.Counter;
+import org.apache.flink.metrics.Gauge;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -137,15 +139,31 @@ class ExactlyOnceITCase {
                 .sum();
     }
 
-    @ParameterizedTest(name = "fails in {0}, unaligned={1}, transport={2}")
+    /** The join has two subtasks in one TaskManager, and one in the other. */
+    private static int sharedRings() {
+        return METRICS.getMetricsByGroup().values().stream()
+                .map(metrics -> metrics.get("sharedRings"))
+                .filter(Objects::nonNull)
+                .mapToInt(gauge -> (Integer) ((Gauge<?>) gauge).getValue())
+                .max()
+                .orElse(0);
+    }
+
+    @ParameterizedTest(name = "fails in {0}, unaligned={1}, transport={2}, sharing={3}")
     @CsvSource({
-        "LOAD,false,shm",
-        "JOIN,true,shm",
-        "LOAD,true,in-process",
-        "JOIN,false,in-process",
-        "JOIN,true,in-process"
+        "LOAD,false,shm,NONE",
+        "JOIN,true,shm,NONE",
+        "LOAD,true,in-process,NONE",
+        "JOIN,false,in-process,NONE",
+        "JOIN,true,in-process,NONE",
+        "LOAD,true,shm,TASK_MANAGER",
+        "JOIN,false,shm,TASK_MANAGER",
+        "JOIN,true,shm,AUTO",
+        "LOAD,false,in-process,TASK_MANAGER",
+        "JOIN,true,in-process,AUTO"
     })
-    void shouldEmitEveryResultOnceThroughRings(FailAt failAt, boolean unaligned, String transport)
+    void shouldEmitEveryResultOnceThroughRings(
+            FailAt failAt, boolean unaligned, String transport, RingSharing sharing)
             throws Exception {
         long seed = System.nanoTime();
         long throughRingsBefore = throughRings();
@@ -154,6 +172,7 @@ class ExactlyOnceITCase {
         env.configure(
                 new Configuration()
                         .set(GpuJoinOptions.TRANSPORT, transport)
+                        .set(GpuJoinOptions.RING_SHARING, sharing)
                         .set(GpuJoinOptions.RING_PEER_TIMEOUT, Duration.ofSeconds(1))
                         // A loaded machine can exceed that timeout, which is one more failure.
                         .set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 5)
@@ -166,6 +185,9 @@ class ExactlyOnceITCase {
         assertThat(throughRings() - throughRingsBefore)
                 .as("chunks through rings")
                 .isGreaterThanOrEqualTo(SENDERS);
+        if (sharing != RingSharing.NONE) {
+            assertThat(sharedRings()).as("one ring a TaskManager").isEqualTo(2);
+        }
     }
 
     @ParameterizedTest(name = "fails in {0}, state={1}, unaligned={2}, partial={3}")

@@ -6,7 +6,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.RingSharing;
+import java.time.Duration;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.testutils.InMemoryReporter;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.test.junit5.MiniClusterExtension;
@@ -45,6 +48,24 @@ class InPlaceFactsITCase {
         assertThat(job.count("chunksThroughRings")).isPositive();
         assertThat(job.sum("ringBytes")).isPositive();
         assertThat(job.sum("heldSlots")).isZero();
+    }
+
+    /** The subtask whose share has no bytes of rings shares those of the other. */
+    @Test
+    void shouldReadFactsInPlaceInSharedRings() throws Exception {
+        Configuration options = new Configuration();
+        options.set(GpuJoinOptions.RING_SHARING, RingSharing.TASK_MANAGER);
+        // Full chunks, of which a slot holds three: smaller parts would be copied.
+        options.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("4kb"));
+        options.set(GpuJoinOptions.FLUSH_INTERVAL, Duration.ofSeconds(10));
+        InPlaceFactsJob job = InPlaceFactsJob.run(METRICS, "shm", true, FACTS, options);
+        assertThat(job.sum("payloadBytesCopied"))
+                .as("copied while the other subtask reads in half of the slots")
+                .isLessThan(job.count("bytesThroughRings") / 2);
+        assertThat(job.count("chunksThroughRings")).isPositive();
+        assertThat(job.values("ringBytes")).containsOnlyOnce(0L);
+        assertThat(job.sum("heldSlots")).isZero();
+        assertThat(job.values("sharedRings")).containsOnly(1L);
     }
 
     @Test

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
@@ -155,6 +156,13 @@ final class InPlaceFactsJob {
         return metrics(gauge).stream()
                 .mapToLong(metric -> ((Number) ((Gauge<?>) metric).getValue()).longValue())
                 .sum();
+    }
+
+    /** Returns a gauge, by subtask. */
+    List<Long> values(String gauge) {
+        return metrics(gauge).stream()
+                .map(metric -> ((Number) ((Gauge<?>) metric).getValue()).longValue())
+                .toList();
     }
 
     /** Returns a counter, summed over subtasks. */

@@ -143,6 +143,7 @@ final class JobPlan {
         config.set(GpuJoinOptions.CHUNK_BYTES, new MemorySize(shape.chunkBytes()));
         config.setString("gpu-join.late-dimension-rows", "drop");
         config.set(GpuJoinOptions.TRANSPORT, shape.transport());
+        config.set(GpuJoinOptions.RING_SHARING, shape.sharing());
         if (shape.measuredLimit() != JobShape.NOT_MEASURED) {
             config.set(GpuJoinOptions.REPLICATE_MAX_BYTES, new MemorySize(shape.measuredLimit()));
         }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.flink.api.options.RingSharing;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.apache.flink.core.execution.CheckpointingMode;
  * @param dimensions at least one
  * @param sinkApart whether the sink is a task of its own, behind a channel
  * @param transport of chunks of partitioned sides
+ * @param sharing of rings; all tasks are in one TaskManager
  * @param rowTtlMs time for which rows of a dimension that changes live; 0 for ever
  * @param factTtlMs time for which facts wait for dimensions; 0 for ever
  * @param measuredLimit bytes up to which the {@linkplain #isMeasured measured} dimension is
@@ -28,6 +30,7 @@ record JobShape(
         int chunkBytes,
         String engine,
         String transport,
+        RingSharing sharing,
         int rowTtlMs,
         int factTtlMs,
         int measuredLimit,
@@ -124,6 +127,7 @@ record JobShape(
                 chunkBytes,
                 engine,
                 transport,
+                sharing,
                 rowTtlMs,
                 factTtlMs,
                 measuredLimit,
@@ -131,7 +135,7 @@ record JobShape(
     }
 
     /** This with rings, and a dimension whose chunks go through them. */
-    JobShape withRings() {
+    JobShape withRings(RingSharing shared) {
         return new JobShape(
                 partitioned(),
                 mode,
@@ -140,6 +144,7 @@ record JobShape(
                 chunkBytes,
                 engine,
                 SimulatedRings.NAME,
+                shared,
                 rowTtlMs,
                 factTtlMs,
                 measuredLimit,
@@ -165,6 +170,7 @@ record JobShape(
                 chunkBytes,
                 device,
                 transport,
+                sharing,
                 rowTtlMs,
                 factTtlMs,
                 measuredLimit,
@@ -181,6 +187,7 @@ record JobShape(
                 chunkBytes,
                 engine,
                 transport,
+                sharing,
                 ofRowsMs,
                 ofFactsMs,
                 measuredLimit,
@@ -201,6 +208,7 @@ record JobShape(
                 chunkBytes,
                 engine,
                 transport,
+                sharing,
                 rowTtlMs,
                 factTtlMs,
                 may ? limit : NOT_MEASURED,

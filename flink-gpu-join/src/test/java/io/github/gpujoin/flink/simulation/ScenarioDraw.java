@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.simulation;
 
+import io.github.gpujoin.flink.api.options.RingSharing;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
 import io.github.gpujoin.flink.simulation.JobShape.Api;
 import io.github.gpujoin.flink.simulation.JobShape.DimensionShape;
@@ -71,7 +72,8 @@ final class ScenarioDraw {
             shape = shape.withMeasured(MEASURED_LIMITS.get(limit));
         }
         if (Math.floorMod(seed, 10) == 9) {
-            shape = shape.withRings();
+            RingSharing[] sharings = RingSharing.values();
+            shape = shape.withRings(sharings[(int) Math.floorMod(seed / 10, sharings.length)]);
         } else if (Math.floorMod(seed, 10) == 3) {
             shape = shape.withFailingDevice();
         } else if (Math.floorMod(seed, HOST_GPU_SEEDS) == 27) {
@@ -132,6 +134,7 @@ final class ScenarioDraw {
                         16 << 10,
                         one(List.of("reference", "cpu")),
                         RingOptions.FLINK,
+                        RingSharing.NONE,
                         0,
                         0,
                         JobShape.NOT_MEASURED,
@@ -222,6 +225,7 @@ final class ScenarioDraw {
                 one(List.of(17, 256)),
                 one(List.of("reference", "cpu")),
                 RingOptions.FLINK,
+                RingSharing.NONE,
                 0,
                 0,
                 JobShape.NOT_MEASURED,

@@ -11,6 +11,7 @@ import static io.github.gpujoin.core.ring.SlotDescriptor.SEQUENCE_OFFSET;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.WordSum;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,15 +75,43 @@ public final class RingWriter {
         if (credits() == 0) {
             return false;
         }
+        Memory.copy(payloadBase, payloadOffset, base, nextPayload(), lengthBytes);
+        publishNext(lengthBytes, payloadSum);
+        return true;
+    }
+
+    /**
+     * Does the same for the payload of several parts.
+     *
+     * @param parts as in {@link SlotParts}, each a positive multiple of 8 bytes long
+     */
+    public boolean tryWrite(List<byte[]> parts) {
+        int lengthBytes = SlotParts.lengthBytes(parts);
+        requireFits(lengthBytes);
+        if (credits() == 0) {
+            return false;
+        }
+        SlotParts.copyTo(parts, base, nextPayload());
+        // From the caller's bytes: a peer that shares the ring could modify the slot.
+        publishNext(lengthBytes, SlotParts.wordSum(parts));
+        return true;
+    }
+
+    /**
+     * Returns the place of the next payload. Plain stores may fill it: the reader does not read a
+     * slot between its release and its new sequence.
+     */
+    private long nextPayload() {
+        return offset + geometry.slotOffset(writtenSequence + 1) + PAYLOAD_OFFSET;
+    }
+
+    private void publishNext(int lengthBytes, long payloadSum) {
         long sequence = writtenSequence + 1;
         long slot = offset + geometry.slotOffset(sequence);
-        // Plain stores: the reader does not read a slot between its release and its new sequence.
-        Memory.copy(payloadBase, payloadOffset, base, slot + PAYLOAD_OFFSET, lengthBytes);
         long checksum = SlotChecksum.of(sequence, epoch, lengthBytes, payloadSum);
         publish(base, slot, sequence, epoch, lengthBytes, checksum);
         lengthsBytes[slotIndex(sequence)] = lengthBytes;
         writtenSequence = sequence;
-        return true;
     }
 
     private void requireFits(int lengthBytes) {

@@ -88,6 +88,49 @@ class RingTest {
         assertThat(other).isEqualTo(ring);
     }
 
+    @ParameterizedTest(name = "seed {0}")
+    @MethodSource("seeds")
+    void shouldPublishPartsAsOnePayloadWithZerosBetween(long seed) {
+        Random random = new Random(seed);
+        new Random(seed + 1).nextBytes(ring); // what an earlier round left
+        List<byte[]> parts = new ArrayList<>();
+        byte[] joined = new byte[0];
+        while (parts.isEmpty() || random.nextInt(4) > 0) {
+            byte[] part = payload(random, 72);
+            int start = SlotParts.align(joined.length);
+            if (start + part.length > GEOMETRY.payloadCapacityBytes()) {
+                break;
+            }
+            assertThat(SlotParts.lengthWith(joined.length, part.length))
+                    .isEqualTo(start + part.length);
+            joined = Arrays.copyOf(joined, start + part.length);
+            System.arraycopy(part, 0, joined, start, part.length);
+            parts.add(part);
+        }
+        assertThat(writer.tryWrite(parts)).isTrue();
+        assertThat(reader.poll()).isEqualTo(SlotState.READY);
+        assertThat(read(reader)).isEqualTo(joined);
+    }
+
+    @Test
+    void shouldRejectPartsThatAreNotWholeWordsOrDoNotFit() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> writer.tryWrite(List.of(new byte[12], new byte[8])))
+                .withMessageContaining("partBytes=12");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> writer.tryWrite(List.of(new byte[8], new byte[256])))
+                .withMessageContaining("lengthBytes=320, capacityBytes=256");
+    }
+
+    @Test
+    void shouldRejectPartsWithoutCredit() {
+        List<byte[]> parts = List.of(new byte[8], new byte[16]);
+        for (int i = 0; i < GEOMETRY.slotCount(); i++) {
+            assertThat(writer.tryWrite(parts)).isTrue();
+        }
+        assertThat(writer.tryWrite(parts)).isFalse();
+    }
+
     @Test
     void shouldFindASlotWithAWrongSumTorn() {
         assertThat(writer.tryWrite(new byte[8], Memory.BYTES, 8, 1)).isTrue();

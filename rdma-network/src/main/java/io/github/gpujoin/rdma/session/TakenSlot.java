@@ -60,6 +60,11 @@ public final class TakenSlot {
         return isVerified;
     }
 
+    /** Whether the transport may still write to the slot, so that readers check what they read. */
+    public boolean mayChange() {
+        return mayChange;
+    }
+
     /**
      * Releases the payload. A later step returns credit to the writer, unless a writer of another
      * attempt has replaced it. Legal in any state of the session.
@@ -73,6 +78,14 @@ public final class TakenSlot {
         } finally {
             payload.release();
         }
+    }
+
+    /**
+     * Does the same as {@link #release} without a check, for readers that have checked each part of
+     * the payload behind their last read of it.
+     */
+    public void releaseChecked() {
+        payload.release();
     }
 
     /**

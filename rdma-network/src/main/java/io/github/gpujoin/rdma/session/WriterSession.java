@@ -12,6 +12,7 @@ import io.github.gpujoin.rdma.transport.Transport;
 import io.github.gpujoin.rdma.transport.TransportException;
 import java.io.IOException;
 import java.security.SecureRandom;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -115,6 +116,15 @@ public final class WriterSession implements AutoCloseable {
      */
     public boolean tryWrite(Object base, long offset, int lengthBytes, long payloadSum) {
         return tryWrite(ring -> ring.tryWrite(base, offset, lengthBytes, payloadSum));
+    }
+
+    /**
+     * Does the same for a payload of several parts.
+     *
+     * @param parts as in {@link io.github.gpujoin.core.ring.SlotParts}
+     */
+    public boolean tryWrite(List<byte[]> parts) {
+        return tryWrite(ring -> ring.tryWrite(parts));
     }
 
     private boolean tryWrite(Predicate<RingWriter> write) {

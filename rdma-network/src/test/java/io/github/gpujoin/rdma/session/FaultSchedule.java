@@ -155,11 +155,24 @@ final class FaultSchedule implements AutoCloseable {
     private void write(WriterSession to, int by) {
         while (nextToWrite < network.payloads() && random.nextInt(3) > 0) {
             byte[] payload = payload(by, nextToWrite);
-            if (!to.tryWrite(payload, Memory.BYTES, payload.length)) {
+            if (!(random.nextBoolean() ? tryWrite(to, payload) : tryWriteParts(to, payload))) {
                 return;
             }
             nextToWrite++;
         }
+    }
+
+    private static boolean tryWrite(WriterSession to, byte[] payload) {
+        return to.tryWrite(payload, Memory.BYTES, payload.length);
+    }
+
+    /** Writes each 64 bytes as a part, which needs no gap. */
+    private static boolean tryWriteParts(WriterSession to, byte[] payload) {
+        List<byte[]> parts = new ArrayList<>();
+        for (int start = 0; start < payload.length; start += 64) {
+            parts.add(Arrays.copyOfRange(payload, start, Math.min(payload.length, start + 64)));
+        }
+        return to.tryWrite(parts);
     }
 
     private void read() {

@@ -365,14 +365,26 @@ public final class GpuJoinOptions {
                                     + " reached 93 to 101 % of the limit of its bus, 8 slots 67 to"
                                     + " 84 %. That doubles the managed memory of the rings.");
 
+    /** The option {@code gpu-join.ring.sharing}. */
+    public static final ConfigOption<RingSharing> RING_SHARING =
+            ConfigOptions.key("gpu-join.ring.sharing")
+                    .enumType(RingSharing.class)
+                    .defaultValue(RingSharing.NONE)
+                    .withDescription(
+                            "Whether the subtasks of a join in one TaskManager share the rings of each"
+                                    + " sending subtask. With none, p senders and p receivers have"
+                                    + " p * p rings; with task_manager, p for each TaskManager, and"
+                                    + " small chunks travel together in one slot. auto shares, and"
+                                    + " opens a ring between two subtasks where chunks are large.");
+
     /** The option {@code gpu-join.ring.max-rings}. */
     public static final ConfigOption<Integer> RING_MAX_RINGS =
             ConfigOptions.key("gpu-join.ring.max-rings")
                     .intType()
                     .defaultValue(64)
                     .withDescription(
-                            "Rings into one subtask of the join: one for each subtask that sends"
-                                    + " to it. Each takes its slots, a thread and a socket on"
+                            "Rings into one subtask of the join, or into one TaskManager if its"
+                                    + " subtasks share them: one for each subtask that sends. Each takes its slots, a thread and a socket on"
                                     + " either side. A job that needs more is refused.");
 
     /** The option {@code gpu-join.ring.peer-timeout}. */

@@ -3,42 +3,17 @@
 package io.github.gpujoin.flink.exchange.ring;
 
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Event by which a subtask of the join announces the address of its rings and their secret to its
- * coordinator. Each attempt of the subtask has its own secret, which never leaves the coordinator.
+ * Event by which a subtask of the join announces the addresses of its rings and their secrets to
+ * its coordinator. The secrets are of one attempt of the subtask, and never leave the coordinator.
+ *
+ * @param own of the rings to this subtask alone, or null if it has none
+ * @param shared of the rings that it shares with others of its TaskManager, or null if it shares
+ *     none
  */
-final class ReaderAddress implements OperatorEvent {
+record ReaderAddress(@Nullable Endpoint own, @Nullable Endpoint shared) implements OperatorEvent {
 
     private static final long serialVersionUID = 1L;
-
-    private final String host;
-    private final int port;
-    private final byte[] secret;
-
-    /**
-     * @param secret bytes of a {@link io.github.gpujoin.rdma.session.JobSecret}
-     */
-    ReaderAddress(String host, int port, byte[] secret) {
-        this.host = host;
-        this.port = port;
-        this.secret = secret.clone();
-    }
-
-    String host() {
-        return host;
-    }
-
-    int port() {
-        return port;
-    }
-
-    byte[] secret() {
-        return secret.clone();
-    }
-
-    @Override
-    public String toString() {
-        return host + ":" + port;
-    }
 }

@@ -11,21 +11,16 @@ import io.github.gpujoin.core.slot.CountedSlot;
 import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.TakenSlot;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.jspecify.annotations.Nullable;
 
-/** The receiving end of one ring. */
-final class ReaderEnd extends RingEnd {
-
-    private static final long MIN_POLL_INTERVAL_NS = 10_000;
-    private static final long MAX_POLL_INTERVAL_NS = 1_000_000;
+/** The receiving end of a ring to one subtask. */
+final class ReaderEnd extends RingEnd implements RingInput {
 
     private final ReaderSession session;
     private final int maxHeldSlots;
-    private final long maxWaitNs;
+    private final ArrivalWait wait;
     private volatile long payloadBytesCopied;
     private volatile int heldSlots;
 
@@ -37,11 +32,11 @@ final class ReaderEnd extends RingEnd {
     ReaderEnd(ReaderSession session, int maxHeldSlots, long maxWaitNs) {
         this.session = session;
         this.maxHeldSlots = maxHeldSlots;
-        this.maxWaitNs = maxWaitNs;
+        this.wait = new ArrivalWait(maxWaitNs);
     }
 
-    /** Returns the bytes of payloads that the CPU copied out of the ring. */
-    long payloadBytesCopied() {
+    @Override
+    public long payloadBytesCopied() {
         return payloadBytesCopied;
     }
 
@@ -49,57 +44,29 @@ final class ReaderEnd extends RingEnd {
      * Returns the number of slots for which the writer has no credit: chunks that are read in
      * place, and those copied behind one of them, since credit is returned in order.
      */
-    int heldSlots() {
+    @Override
+    public int heldSlots() {
         return heldSlots;
     }
 
-    /** Whether the next chunk may be read in place. */
-    boolean hasRoom() {
+    @Override
+    public boolean hasRoom() {
         return heldSlots < maxHeldSlots || heldSlots == 0;
     }
 
-    /**
-     * Receives the chunk of a ticket, and waits until it arrives. For the mailbox thread.
-     *
-     * @param access how the payload is read; a chunk with variable-width columns, a build chunk
-     *     with encoded columns, and a chunk that would leave the writer too few slots, is always
-     *     copied
-     * @param cancelled whether the task is cancelled; polled during the wait
-     * @param idle counts waits as idle time
-     * @return a chunk validated like every chunk of another process, whose user is the caller
-     * @throws SessionException if the session with the sender has failed
-     * @throws IllegalStateException if the ticket is not for the next chunk, or the chunk does not
-     *     arrive in time
-     */
-    Chunk receive(Chunk ticket, PayloadAccess access, BooleanSupplier cancelled, TimerGauge idle)
+    @Override
+    public Chunk receive(
+            Chunk ticket, PayloadAccess access, BooleanSupplier cancelled, TimerGauge idle)
             throws SessionException {
         try {
-            return await(ticket, access, cancelled, idle);
+            return wait.until(
+                    () -> poll(ticket, access),
+                    cancelled,
+                    idle,
+                    () -> mismatch("Chunk of a ticket did not arrive in time", ticket));
         } catch (InternalError e) {
             throw sessionFailure(e);
         }
-    }
-
-    private Chunk await(
-            Chunk ticket, PayloadAccess access, BooleanSupplier cancelled, TimerGauge idle)
-            throws SessionException {
-        long startNs = System.nanoTime();
-        long waitNs = MIN_POLL_INTERVAL_NS;
-        Chunk chunk;
-        while ((chunk = poll(ticket, access)) == null) {
-            if (cancelled.getAsBoolean() || Thread.currentThread().isInterrupted()) {
-                throw new CancelTaskException(
-                        "The task was cancelled while it waited for a chunk.");
-            }
-            if (System.nanoTime() - startNs > maxWaitNs) {
-                throw mismatch("Chunk of a ticket did not arrive in time", ticket);
-            }
-            idle.markStart();
-            LockSupport.parkNanos(waitNs);
-            idle.markEnd();
-            waitNs = Math.min(2 * waitNs, MAX_POLL_INTERVAL_NS);
-        }
-        return chunk;
     }
 
     private @Nullable Chunk poll(Chunk ticket, PayloadAccess access) throws SessionException {
@@ -136,7 +103,8 @@ final class ReaderEnd extends RingEnd {
             // A network may deliver the header of the chunk after that of its slot. Until then the
             // header is that of an earlier chunk, and copying waits for the slot.
             boolean isEncoded = ChunkHeader.isEncoded(header);
-            if (RingTicket.hasChecksum(ticket, checksum) && !(isEncoded && isBuild(ticket))) {
+            if (RingTicket.hasChecksum(ticket, checksum)
+                    && !(isEncoded && RingTicket.isBuild(ticket))) {
                 // Encoded columns are located here, so all of the chunk must have arrived.
                 boolean verifies = isEncoded || access == PayloadAccess.VERIFIED_IN_PLACE;
                 return tryTake(ticket, verifies, checksum);
@@ -175,7 +143,7 @@ final class ReaderEnd extends RingEnd {
         long checksum = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
         payloadBytesCopied += bytes.length;
         Chunk chunk =
-                isBuild(ticket)
+                RingTicket.isBuild(ticket)
                         ? ChunkDecoder.decode(ticket.schema(), bytes)
                         : ChunkDecoder.open(ticket.schema(), bytes);
         if (!RingTicket.isOf(ticket, chunk, checksum)) {
@@ -184,13 +152,6 @@ final class ReaderEnd extends RingEnd {
         session.release();
         heldSlots = session.heldCount();
         return chunk;
-    }
-
-    /**
-     * Whether a ticket is of build rows. All their columns are read, so they are decoded at once.
-     */
-    private static boolean isBuild(Chunk ticket) {
-        return ticket.dimension() != ChunkDescriptor.FACTS;
     }
 
     /** A slot of the ring whose chunk is read in place. Its release is the writer's credit. */

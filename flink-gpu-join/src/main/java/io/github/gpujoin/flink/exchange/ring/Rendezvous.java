@@ -3,7 +3,6 @@
 package io.github.gpujoin.flink.exchange.ring;
 
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
-import io.github.gpujoin.rdma.session.JobSecret;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,6 +14,7 @@ import org.apache.flink.api.common.JobID;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.CoordinatorStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects the ends of a join's rings, in the JobMaster. Subtasks of the join announce their
@@ -132,9 +132,15 @@ final class Rendezvous {
         List<Target> targets = new ArrayList<>();
         for (Reader reader : readers.values()) {
             ReaderAddress address = reader.address();
-            byte[] token = new JobSecret(address.secret()).token(job, writer.attempt).bytes();
-            targets.add(new Target(address.host(), address.port(), token));
+            targets.add(
+                    new Target(
+                            forAttempt(address.own(), writer),
+                            forAttempt(address.shared(), writer)));
         }
         writer.answer.complete(new WriterAddresses(targets).toResponse());
+    }
+
+    private @Nullable Endpoint forAttempt(@Nullable Endpoint endpoint, Writer writer) {
+        return endpoint == null ? null : endpoint.forAttempt(job, writer.attempt);
     }
 }

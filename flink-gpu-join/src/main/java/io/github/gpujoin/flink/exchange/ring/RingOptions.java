@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.exchange.ring;
 
 import io.github.gpujoin.core.ring.RingGeometry;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.RingSharing;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.rdma.session.SessionOptions;
 import io.github.gpujoin.rdma.transport.Transport;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param partitions radix partitions, one per key group of the join
  * @param bindAddress host to listen on; a bind address in the TaskManager's configuration overrides
  *     it
+ * @param sharing which subtasks of the join receive through one ring
  * @param slotCount number of slots of each ring: of chunks that a sender may be ahead of a receiver
  * @param maxRings limit of the rings into one subtask of the join
  * @param payloadBytes length of the longest chunk that goes through a ring; longer ones go through
@@ -44,6 +46,7 @@ public record RingOptions(
         String join,
         int partitions,
         String bindAddress,
+        RingSharing sharing,
         int slotCount,
         int maxRings,
         int payloadBytes,
@@ -77,18 +80,34 @@ public record RingOptions(
         // The builder does not count the index of variable-width values, which adds at most half
         // of the counted bytes.
         long payloadBytes = JoinConfig.chunkBytes(config) * 3L / 2 + SLACK_BYTES;
+        GpuDirectOptions gpuDirect = GpuDirectOptions.of(config, transport);
         return new RingOptions(
                 transport,
                 join,
                 partitions,
                 config.get(GpuJoinOptions.RING_BIND_ADDRESS),
+                sharing(config, gpuDirect),
                 JoinConfig.ringSlots(config),
                 JoinConfig.ringMaxRings(config),
                 (int) Math.min(payloadBytes, RingGeometry.MAX_PAYLOAD_BYTES),
                 JoinConfig.ringPeerTimeoutMs(config),
                 JoinConfig.ringOpenTimeoutMs(config),
                 config.get(GpuJoinOptions.ENCODE_NETWORK),
-                GpuDirectOptions.of(config, transport));
+                gpuDirect);
+    }
+
+    private static RingSharing sharing(
+            ReadableConfig config, @Nullable GpuDirectOptions gpuDirect) {
+        RingSharing sharing = config.get(GpuJoinOptions.RING_SHARING);
+        if (sharing != RingSharing.NONE && gpuDirect != null) {
+            throw new IllegalConfigurationException(
+                    "Subtasks cannot share rings in GPU memory: %s=%s, %s=%s. Switch one of them off.",
+                    GpuJoinOptions.RING_SHARING.key(),
+                    sharing,
+                    GpuJoinOptions.RDMA_GPU_DIRECT.key(),
+                    config.get(GpuJoinOptions.RDMA_GPU_DIRECT));
+        }
+        return sharing;
     }
 
     /** Whether payload goes through rings. */
@@ -98,7 +117,17 @@ public record RingOptions(
 
     /** Returns a description of the transport for logs and explanations. */
     public String description() {
-        return gpuDirect == null ? transport : transport + ", " + gpuDirect;
+        if (gpuDirect != null) {
+            return transport + ", " + gpuDirect;
+        }
+        return usesRings() && isShared()
+                ? transport + ", rings shared by TaskManager: " + sharing
+                : transport;
+    }
+
+    /** Whether the subtasks of the join in a TaskManager share rings. */
+    boolean isShared() {
+        return sharing != RingSharing.NONE;
     }
 
     /**
@@ -116,6 +145,7 @@ public record RingOptions(
                 join,
                 partitions,
                 bindAddress,
+                sharing,
                 slotCount,
                 maxRings,
                 payloadBytes,
@@ -179,7 +209,7 @@ public record RingOptions(
      * Rejects more rings than a subtask may have. A restart would need as many, so the failure
      * suppresses restarts.
      *
-     * @param ringCount count of rings into one subtask of the join
+     * @param ringCount count of rings into one subtask of the join, or into one TaskManager
      * @throws SuppressRestartsException if the count exceeds {@code maxRings}
      */
     void requireRingLimit(int ringCount) {
@@ -187,10 +217,11 @@ public record RingOptions(
             long ringKib = geometry().lengthBytes() >> 10;
             throw new SuppressRestartsException(
                     new IllegalConfigurationException(
-                            "Too many rings: %d into each subtask of the join, each of %d KiB, a"
+                            "Too many rings: %d into each %s, each of %d KiB, a"
                                     + " thread and a socket on either side; %s=%d.\n"
                                     + "Lower the parallelism, raise that option, or set %s: %s.",
                             ringCount,
+                            isShared() ? "TaskManager" : "subtask of the join",
                             ringKib,
                             GpuJoinOptions.RING_MAX_RINGS.key(),
                             maxRings,
@@ -202,10 +233,8 @@ public record RingOptions(
     /**
      * Returns the bytes of host memory that rings need in the reader's process; 0 if they lie in
      * GPU memory.
-     *
-     * @param ringCount count of rings into one subtask of the join
      */
-    public long hostBytes(int ringCount) {
+    long hostBytes(int ringCount) {
         return gpuDirect == null ? ringCount * geometry().lengthBytes() : 0;
     }
 
@@ -214,6 +243,24 @@ public record RingOptions(
         return TransportProvider.named(transport).hasSenderBuffers()
                 ? ringCount * geometry().lengthBytes()
                 : 0;
+    }
+
+    /**
+     * Whether a subtask of the join offers rings to it alone. With {@link RingSharing#AUTO} it does
+     * if their number is within the limit; the shared ones serve in any case.
+     */
+    boolean offersOwnRings(int ringCount) {
+        return sharing == RingSharing.NONE || sharing == RingSharing.AUTO && ringCount <= maxRings;
+    }
+
+    /** Slots of a ring that its reader may hold at once; the writer needs the others. */
+    int maxHeldSlots() {
+        return slotCount / 2;
+    }
+
+    /** Longest wait for the chunk of a ticket: two reconnects. */
+    long maxArrivalNs() {
+        return 2 * sessions().reconnectTimeoutNs();
     }
 
     RingGeometry geometry() {

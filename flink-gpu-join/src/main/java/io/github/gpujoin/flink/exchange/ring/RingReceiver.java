@@ -3,33 +3,25 @@
 package io.github.gpujoin.flink.exchange.ring;
 
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.rdma.session.ControlServer;
-import io.github.gpujoin.rdma.session.JobSecret;
-import io.github.gpujoin.rdma.session.ReaderSession;
 import io.github.gpujoin.rdma.session.SessionException;
-import io.github.gpujoin.rdma.session.SessionListener;
-import io.github.gpujoin.rdma.session.SessionOptions;
-import io.github.gpujoin.rdma.transport.Transport;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.core.fs.AutoCloseableRegistry;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rings into one subtask of the join, and the server to which their writers connect.
+ * The rings into one subtask of the join: rings of its own, and rings that it shares with the other
+ * subtasks of its TaskManager ({@link RingOptions#sharing}).
  *
  * <p>Each attempt of the subtask opens new rings with a new secret, so the tokens of an earlier
  * attempt are invalid. For the mailbox thread.
@@ -38,39 +30,44 @@ public final class RingReceiver implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(RingReceiver.class);
 
-    /** Reconnect timeouts that a wait for a chunk may last. */
-    private static final int MAX_RECONNECTS = 2;
-
     private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
-    private final RingOptions options;
-    private final Map<Integer, ReaderEnd> ends = new HashMap<>();
-    private final List<ReaderEnd> factEnds = new ArrayList<>();
-    private SessionAgent agent;
+    private final Map<Integer, RingInput> inputs = new HashMap<>();
+    private final List<RingInput> factInputs = new ArrayList<>();
+
+    /** Null without rings of its own. */
+    private @Nullable RingServer own;
+
+    /** Null if it shares no rings. */
+    private @Nullable SharedRings shared;
+
     private TimerGauge idle = new TimerGauge();
 
-    private RingReceiver(RingOptions options) {
-        this.options = options;
-    }
+    private RingReceiver() {}
 
     /**
-     * Opens a ring for each writer, and announces the address to the coordinator.
+     * Opens a ring for each writer, and announces the addresses to the coordinator.
      *
      * @param writers count of subtasks that send chunks, by side
-     * @param taskManager configuration of the process
+     * @param task of the subtask
+     * @param coordinator of the join
+     * @param memory in which the rings are reserved before they are opened
      * @throws IOException if the transport or the address is not available; the message contains
      *     the remedy
      */
     public static RingReceiver open(
             RingOptions options,
             Map<JoinSide, Integer> writers,
-            JobInfo job,
-            TaskInfo task,
-            Configuration taskManager,
-            OperatorEventGateway coordinator)
+            RingTask task,
+            OperatorEventGateway coordinator,
+            RingReservations memory)
             throws IOException {
-        RingReceiver receiver = new RingReceiver(options);
+        RingReceiver receiver = new RingReceiver();
         try {
-            receiver.open(writers, job, task, taskManager, coordinator);
+            receiver.open(options, writers, task, memory);
+            coordinator.sendEventToCoordinator(
+                    new ReaderAddress(
+                            receiver.own == null ? null : receiver.own.endpoint(),
+                            receiver.shared == null ? null : receiver.shared.endpoint()));
             return receiver;
         } catch (IOException | RuntimeException e) {
             IOUtils.closeQuietly(receiver);
@@ -79,58 +76,77 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     private void open(
+            RingOptions options,
             Map<JoinSide, Integer> writers,
-            JobInfo job,
-            TaskInfo task,
-            Configuration taskManager,
-            OperatorEventGateway coordinator)
+            RingTask task,
+            RingReservations memory)
             throws IOException {
-        options.requireRingLimit(writers.values().stream().mapToInt(Integer::intValue).sum());
-        InetAddress address = options.localAddress(taskManager);
-        RingHost host = options.host(taskManager);
-        ControlServer server = host.listen(address);
-        resources.registerCloseable(server);
         if (options.gpuDirect() != null) {
-            LOG.warn("{}: task={}", options.gpuDirect(), task.getTaskNameWithSubtasks());
+            LOG.warn("{}: task={}", options.gpuDirect(), task.name());
         }
-        Transport transport = options.openReader(address);
-        resources.registerCloseable(transport);
-        JobSecret secret = JobSecret.random();
-        SessionListener listener =
-                new SessionListener(
-                        Rendezvous.uuid(job.getJobId()),
-                        secret,
-                        options.sessions(),
-                        SessionListener.Limits.DEFAULT);
-        resources.registerCloseable(listener);
-        writers.forEach((side, count) -> addRings(side, count, transport, listener));
-        for (ReaderEnd end : ends.values()) {
-            resources.registerCloseable(end);
+        if (options.isShared()) {
+            shared =
+                    SharedRings.use(
+                            new SharedRings.Key(
+                                    task.job(), options.join(), task.process(), task.attempt()),
+                            options,
+                            channels(writers, RingTicket::sharedChannel),
+                            task.taskManager(),
+                            memory);
+            resources.registerCloseable(shared);
+            shared.inputs().forEach(this::add);
         }
-        agent = new SessionAgent(task.getTaskNameWithSubtasks(), host);
-        resources.registerCloseable(agent);
-        agent.add(nowNs -> server.step(listener, nowNs));
-        ends.values().forEach(agent::add);
-        InetSocketAddress bound = server.address();
-        coordinator.sendEventToCoordinator(
-                new ReaderAddress(
-                        bound.getAddress().getHostAddress(), bound.getPort(), secret.bytes()));
+        List<Integer> channels = channels(writers, RingTicket::channel);
+        if (options.offersOwnRings(channels.size())) {
+            long lengthBytes = options.hostBytes(channels.size());
+            AutoCloseable reserved =
+                    options.isShared()
+                            ? memory.tryReserve(lengthBytes)
+                            : memory.reserve(lengthBytes);
+            if (reserved != null) {
+                resources.registerCloseable(reserved);
+                openOwn(options, channels, task);
+            }
+        }
     }
 
-    private void addRings(JoinSide side, int count, Transport transport, SessionListener listener) {
-        SessionOptions sessions = options.sessions();
-        for (int subtask = 0; subtask < count; subtask++) {
-            int channel = RingTicket.channel(side, subtask);
-            ReaderSession session =
-                    new ReaderSession(
-                            channel, options.geometry(), transport, sessions, System.nanoTime());
-            listener.add(session);
-            long maxWaitNs = MAX_RECONNECTS * sessions.reconnectTimeoutNs();
-            ReaderEnd end = new ReaderEnd(session, options.slotCount() / 2, maxWaitNs);
-            ends.put(channel, end);
-            if (side == JoinSide.PROBE) {
-                factEnds.add(end);
-            }
+    private void openOwn(RingOptions options, List<Integer> channels, RingTask task)
+            throws IOException {
+        own =
+                RingServer.open(
+                        task.name(),
+                        options,
+                        Rendezvous.uuid(task.job()),
+                        channels,
+                        session -> {
+                            ReaderEnd end =
+                                    new ReaderEnd(
+                                            session,
+                                            options.maxHeldSlots(),
+                                            options.maxArrivalNs());
+                            add(session.channel(), end);
+                            return end;
+                        },
+                        task.taskManager());
+        resources.registerCloseable(own);
+    }
+
+    private static List<Integer> channels(
+            Map<JoinSide, Integer> writers, BiFunction<JoinSide, Integer, Integer> channelOf) {
+        List<Integer> channels = new ArrayList<>();
+        writers.forEach(
+                (side, count) -> {
+                    for (int subtask = 0; subtask < count; subtask++) {
+                        channels.add(channelOf.apply(side, subtask));
+                    }
+                });
+        return channels;
+    }
+
+    private void add(int channel, RingInput input) {
+        inputs.put(channel, input);
+        if (RingTicket.sideOf(channel) == JoinSide.PROBE) {
+            factInputs.add(input);
         }
     }
 
@@ -156,34 +172,39 @@ public final class RingReceiver implements AutoCloseable {
      */
     public Chunk received(Chunk arrived, PayloadAccess access, BooleanSupplier cancelled)
             throws SessionException {
-        agent.checkNotFailed();
+        if (own != null) {
+            own.checkNotFailed();
+        }
+        if (shared != null) {
+            shared.checkNotFailed();
+        }
         if (!RingTicket.isTicket(arrived)) {
             return arrived;
         }
-        ReaderEnd end = ends.get(RingTicket.channelOf(arrived));
-        if (end == null) {
+        RingInput input = inputs.get(RingTicket.channelOf(arrived));
+        if (input == null) {
             throw new IllegalStateException(
                     "Ticket of an unknown ring: channel="
                             + RingTicket.channelOf(arrived)
                             + ", rings="
-                            + ends.size());
+                            + inputs.size());
         }
-        return end.receive(arrived, access, cancelled, idle);
+        return input.receive(arrived, access, cancelled, idle);
     }
 
     /** Returns the bytes of facts that the CPU copied out of the rings. Thread-safe. */
     public long payloadBytesCopied() {
-        return factEnds.stream().mapToLong(ReaderEnd::payloadBytesCopied).sum();
+        return factInputs.stream().mapToLong(RingInput::payloadBytesCopied).sum();
     }
 
     /** Returns the number of slots of facts for which their writers have no credit. Thread-safe. */
     public int heldSlots() {
-        return factEnds.stream().mapToInt(ReaderEnd::heldSlots).sum();
+        return factInputs.stream().mapToInt(RingInput::heldSlots).sum();
     }
 
     /** Whether the next chunk of each ring of facts may be read in place. */
     public boolean hasRoom() {
-        return factEnds.stream().allMatch(ReaderEnd::hasRoom);
+        return factInputs.stream().allMatch(RingInput::hasRoom);
     }
 
     @Override

@@ -6,16 +6,21 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.exchange.LoadMark;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.exchange.backpressure.HoldableOutput;
+import io.github.gpujoin.rdma.session.SessionException;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.metrics.Counter;
+import org.apache.flink.runtime.event.WatermarkEvent;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -41,6 +46,7 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     private final RingOptions options;
     private final JoinSide side;
     private final transient Coordinator coordinator;
+    private final transient MailboxExecutor mailbox;
 
     private transient long openDeadlineNs;
     private transient boolean isFirstChunk;
@@ -51,6 +57,10 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     private transient Counter chunksThroughRings;
     private transient Counter chunksInline;
     private transient Counter bytesThroughRings;
+
+    /** Whether a mail will flush the rings. */
+    private transient boolean flushIsDue;
+
     private final transient StreamRecord<Chunk> element = new StreamRecord<>(null);
 
     RingSendOperator(
@@ -62,6 +72,7 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
         this.options = options;
         this.side = side;
         this.coordinator = coordinator;
+        this.mailbox = parameters.getMailboxExecutor();
     }
 
     @Override
@@ -91,18 +102,17 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
                     new RingSender(
                             options,
                             side,
-                            getRuntimeContext().getJobInfo(),
-                            getRuntimeContext().getTaskInfo(),
-                            getContainingTask()
-                                    .getEnvironment()
-                                    .getTaskManagerInfo()
-                                    .getConfiguration(),
-                            coordinator);
+                            RingTask.of(getContainingTask().getEnvironment()),
+                            coordinator,
+                            this::emit);
             rings.countWaits(backPressured);
             RingSender opened = rings;
             getMetricGroup().gauge("openRings", opened::openRings);
             getMetricGroup().gauge("occupiedSlots", opened::occupiedSlots);
             getMetricGroup().gauge("credits", opened::credits);
+            if (options.isShared()) {
+                opened.sharedMetrics().register(getMetricGroup(), opened, options.payloadBytes());
+            }
             openDeadlineNs =
                     System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(options.openTimeoutMs());
             isFirstChunk = true;
@@ -111,29 +121,78 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
 
     @Override
     public void processElement(StreamRecord<Chunk> record) throws Exception {
-        if (LoadMark.isMark(record.getValue())) {
-            Chunk mark = record.getValue();
+        Chunk chunk = record.getValue();
+        if (LoadMark.isMark(chunk)) {
+            flush();
             output.collect(record);
-            rows.received(mark);
-            rows.emitted(mark);
+            rows.received(chunk);
+            rows.emitted(chunk);
             return;
         }
         if (isFirstChunk) {
             isFirstChunk = false;
             awaitRings();
         }
-        Chunk chunk = record.getValue();
-        Chunk sent = rings == null ? chunk : rings.send(chunk);
-        output.collect(element.replace(sent));
         rows.received(chunk);
+        if (rings == null) {
+            emit(chunk, chunk, 0);
+        } else {
+            rings.send(chunk);
+            flushSoon();
+        }
+    }
+
+    /** Emits a chunk or its ticket. */
+    private void emit(Chunk chunk, Chunk sent, int slotBytes) {
+        output.collect(element.replace(sent));
         if (sent == chunk) {
             chunksInline.inc();
             rows.emitted(chunk);
         } else {
             chunksThroughRings.inc();
-            bytesThroughRings.inc(rings.lastSentBytes());
-            rows.emitted(chunk, sent, rings.lastSentBytes());
+            bytesThroughRings.inc(slotBytes);
+            rows.emitted(chunk, sent, slotBytes);
         }
+    }
+
+    /**
+     * Flushes after the current mail or record. A packer that flushes emits its chunks for all
+     * subtasks at once, which then share slots without a wait for later ones.
+     */
+    private void flushSoon() {
+        if (!flushIsDue && rings.holdsChunks()) {
+            flushIsDue = true;
+            mailbox.execute(
+                    () -> {
+                        flushIsDue = false;
+                        flush();
+                    },
+                    "flush shared rings");
+        }
+    }
+
+    private void flush() throws SessionException {
+        if (rings != null) {
+            rings.flush();
+        }
+    }
+
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        flush();
+        super.processWatermark(mark);
+    }
+
+    @Override
+    public void processWatermark(WatermarkEvent watermark) throws Exception {
+        flush();
+        super.processWatermark(watermark);
+    }
+
+    @Override
+    public void processWatermarkStatus(WatermarkStatus status) throws Exception {
+        flush();
+        super.processWatermarkStatus(status);
     }
 
     /**
@@ -174,13 +233,16 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     public void prepareSnapshotPreBarrier(long checkpointId) throws Exception {
         super.prepareSnapshotPreBarrier(checkpointId);
         if (holdable != null) {
-            holdable.emitBeforeBarrier(checkpointId, () -> {});
+            holdable.emitBeforeBarrier(checkpointId, this::flush);
+        } else {
+            flush();
         }
     }
 
     /** Waits until the join has received all chunks, since a lost one must be retransmitted. */
     @Override
     public void finish() throws Exception {
+        flush();
         while (rings != null && !rings.isDrained()) {
             sleepUnlessCancelled("it drained its rings.");
         }

@@ -14,19 +14,18 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The rings from one sending subtask to all subtasks of the join.
+ * The rings from one sending subtask to all subtasks of the join: one to each, one to each
+ * TaskManager, or both ({@link RingOptions#sharing}).
  *
- * <p>A chunk goes through its ring if that is connected and has room, and through Flink's channel
+ * <p>A chunk goes through a ring if that is connected and has room, and through Flink's channel
  * otherwise. Both are correct at any time, because the receiver reads chunks and tickets in the
  * order of the channel. For the mailbox thread, unless stated otherwise.
  */
@@ -36,55 +35,57 @@ final class RingSender implements AutoCloseable {
      * Longest wait for room. A receiver without backpressure of its own reads a chunk within that
      * time; otherwise the backpressure of Flink's channel applies.
      */
-    private static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    static final long MAX_WAIT_NS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final RingOptions options;
-    private final UUID job;
-    private final TaskInfo task;
-    private final int channel;
+    private final JoinSide side;
+    private final RingTask task;
     private final RingHost host;
     private final Transport transport;
     private final SessionAgent agent;
-    private final RingTicket.Writer tickets;
+    private final SentChunks out;
     private final ChunkEncoder encoder = new ChunkEncoder();
     private final AddressLookup lookup;
-    private final Configuration taskManager;
+    private final SharedRingMetrics sharedMetrics = new SharedRingMetrics();
     private TimerGauge backPressured = new TimerGauge();
-    private int lastSentBytes;
 
     /**
-     * Memory of the rings, or null. The agent's thread writes the field; {@link #close} reads it
-     * after that thread has ended.
+     * Memory of the rings. The agent's thread adds the first, before it publishes {@link
+     * #channels}; {@link #close} reads them after that thread has ended.
      */
-    private volatile SenderBuffers buffers;
+    private final List<SenderBuffers> buffers = new ArrayList<>();
 
-    /** Ends by subtask of the join; empty until the agent's thread knows the addresses. */
-    private volatile List<WriterEnd> ends = List.of();
+    /** All that were opened, also if opening the others failed. */
+    private final List<WriterEnd> ends = new CopyOnWriteArrayList<>();
+
+    /** Shared rings; complete when {@link #channels} is published. */
+    private volatile List<SharedRing> sharedRings = List.of();
+
+    /** By subtask of the join; empty until the agent's thread knows the addresses. */
+    private volatile List<SendChannel> channels = List.of();
 
     /**
      * Opens the transport, and connects once the coordinator provides the addresses.
      *
-     * @param taskManager configuration of the process
+     * @param side whose chunks are sent
+     * @param out receives tickets and chunks for Flink's channels
      * @throws IOException if the transport is not available; the message contains the remedy
      */
     RingSender(
             RingOptions options,
             JoinSide side,
-            JobInfo job,
-            TaskInfo task,
-            Configuration taskManager,
-            Coordinator coordinator)
+            RingTask task,
+            Coordinator coordinator,
+            SentChunks out)
             throws IOException {
         this.options = options;
-        this.taskManager = taskManager;
-        this.job = Rendezvous.uuid(job.getJobId());
+        this.side = side;
         this.task = task;
-        this.channel = RingTicket.channel(side, task.getIndexOfThisSubtask());
-        this.tickets = new RingTicket.Writer(channel);
-        this.host = options.host(taskManager);
+        this.out = out;
+        this.host = options.host(task.taskManager());
         this.lookup = new AddressLookup(coordinator, this::connect);
-        this.transport = options.openWriter(options.localAddress(taskManager));
-        this.agent = new SessionAgent(task.getTaskNameWithSubtasks(), host);
+        this.transport = options.openWriter(options.localAddress(task.taskManager()));
+        this.agent = new SessionAgent(task.name(), host);
         agent.add(lookup);
     }
 
@@ -99,56 +100,118 @@ final class RingSender implements AutoCloseable {
 
     /** Starts to connect to all subtasks of the join. Runs in the agent's thread. */
     private void connect(WriterAddresses addresses) throws IOException {
-        List<WriterEnd> opened = new ArrayList<>();
-        buffers =
-                SenderBuffers.reserve(options.senderBytes(addresses.targets().size()), taskManager);
+        List<Endpoint> servers = new ArrayList<>();
         for (Target target : addresses.targets()) {
-            InetAddress address = InetAddress.getByName(target.host());
-            WriterSession session =
-                    new WriterSession(
-                            job,
-                            task.getAttemptNumber(),
-                            channel,
-                            new AttemptToken(target.token()),
-                            host.dialer(new InetSocketAddress(address, target.port())),
-                            transport,
-                            options.sessions(),
-                            System.nanoTime());
-            opened.add(new WriterEnd(session, options.payloadBytes()));
+            if (target.shared() != null && indexOf(servers, target.shared()) < 0) {
+                servers.add(target.shared());
+            }
         }
-        ends = List.copyOf(opened);
-        ends.forEach(agent::add);
+        boolean isShared = !servers.isEmpty();
+        int ringCount = isShared ? servers.size() : addresses.targets().size();
+        buffers.add(SenderBuffers.reserve(options.senderBytes(ringCount), task.taskManager()));
+        List<SharedRing> rings = new ArrayList<>();
+        for (Endpoint server : servers) {
+            int channel = RingTicket.sharedChannel(side, task.subtask());
+            rings.add(new SharedRing(open(server, channel), channel, sharedMetrics, out));
+        }
+        sharedRings = List.copyOf(rings);
+        int channel = RingTicket.channel(side, task.subtask());
+        List<SendChannel> opened = new ArrayList<>();
+        for (Target target : addresses.targets()) {
+            Endpoint own = target.own();
+            SharedRing shared = isShared ? rings.get(indexOf(servers, target.shared())) : null;
+            SendChannel.Opener opener = null;
+            if (own != null) {
+                opener = isShared ? () -> tryOpen(own, channel) : () -> open(own, channel);
+            }
+            opened.add(new SendChannel(shared, opener, channel, out));
+        }
+        channels = List.copyOf(opened);
+    }
+
+    private static int indexOf(List<Endpoint> servers, Endpoint server) {
+        for (int i = 0; i < servers.size(); i++) {
+            if (servers.get(i).isServerOf(server)) {
+                return i;
+            }
+        }
+        return -1;
+    }
+
+    /** Opens a ring beside a shared one, unless its buffer does not fit. */
+    private @Nullable WriterEnd tryOpen(Endpoint server, int channel) throws IOException {
+        SenderBuffers buffer = SenderBuffers.tryReserve(options.senderBytes(1), task.taskManager());
+        if (buffer == null) {
+            return null;
+        }
+        buffers.add(buffer);
+        return open(server, channel);
+    }
+
+    private WriterEnd open(Endpoint server, int channel) throws IOException {
+        InetAddress address = InetAddress.getByName(server.host());
+        WriterSession session =
+                new WriterSession(
+                        Rendezvous.uuid(task.job()),
+                        task.attempt(),
+                        channel,
+                        new AttemptToken(server.key()),
+                        host.dialer(new InetSocketAddress(address, server.port())),
+                        transport,
+                        options.sessions(),
+                        System.nanoTime());
+        WriterEnd end = new WriterEnd(session, options.payloadBytes());
+        ends.add(end);
+        agent.add(end);
+        return end;
     }
 
     /**
-     * Sends a chunk, and returns what the caller must emit to Flink's channel: its ticket or the
-     * chunk itself. Both have the same partition, so they reach the same subtask.
+     * Sends a chunk, and emits its ticket or the chunk itself; through a shared ring at the next
+     * {@link #flush} at the latest.
      *
      * @param chunk with rows of one partition
      * @throws IOException if a session with a receiver has failed, or an address is not usable
      */
-    Chunk send(Chunk chunk) throws IOException {
+    void send(Chunk chunk) throws IOException {
         agent.checkNotFailed();
-        List<WriterEnd> openEnds = ends;
-        if (openEnds.isEmpty()) {
+        List<SendChannel> open = channels;
+        if (open.isEmpty()) {
             lookup.checkNotFailed();
-            return chunk;
+            out.emit(chunk, chunk, 0);
+            return;
         }
         int target =
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
-                        options.partitions(), openEnds.size(), chunk.partition());
+                        options.partitions(), open.size(), chunk.partition());
         byte[] bytes = options.encodes() ? encoder.encode(chunk) : chunk.bytes();
-        long sequence = openEnds.get(target).send(bytes, MAX_WAIT_NS, backPressured);
-        if (sequence == WriterEnd.NOT_SENT) {
-            return chunk;
-        }
-        lastSentBytes = bytes.length;
-        return tickets.write(chunk, bytes, sequence);
+        open.get(target).send(chunk, bytes, backPressured);
     }
 
-    /** Returns the bytes of the last chunk that went through a ring, as they are in its slot. */
-    int lastSentBytes() {
-        return lastSentBytes;
+    /** Whether chunks wait for {@link #flush}. */
+    boolean holdsChunks() {
+        for (SharedRing ring : sharedRings) {
+            if (!ring.isEmpty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Emits all chunks that wait in shared rings, or their tickets.
+     *
+     * @throws SessionException if a session with a receiver has failed
+     */
+    void flush() throws SessionException {
+        for (SharedRing ring : sharedRings) {
+            ring.flush(backPressured);
+        }
+    }
+
+    /** The sending ends of all rings. For any thread. */
+    List<WriterEnd> ends() {
+        return ends;
     }
 
     /** Count of slots of connected rings that the join has not released. For any thread. */
@@ -166,19 +229,33 @@ final class RingSender implements AutoCloseable {
         return (int) ends.stream().filter(WriterEnd::isOpen).count();
     }
 
+    /** Count of rings to TaskManagers, once the addresses are known. For any thread. */
+    int sharedRings() {
+        return sharedRings.size();
+    }
+
+    /** Metrics of the rings to TaskManagers. */
+    SharedRingMetrics sharedMetrics() {
+        return sharedMetrics;
+    }
+
+    /** Count of subtasks of the join whose chunks share a ring now. For any thread. */
+    int channelsThatShare() {
+        return (int) channels.stream().filter(SendChannel::prefersShared).count();
+    }
+
     /**
-     * Whether the rings to all subtasks of the join are connected.
+     * Whether a ring to each subtask of the join is connected.
      *
      * @throws IOException as {@link #send}
      */
     boolean areAllOpen() throws IOException {
         agent.checkNotFailed();
         lookup.checkNotFailed();
-        List<WriterEnd> openEnds = ends;
-        for (WriterEnd end : openEnds) {
+        for (WriterEnd end : ends) {
             end.checkNotFailed();
         }
-        return !openEnds.isEmpty() && openRings() == openEnds.size();
+        return !channels.isEmpty() && openRings() == ends.size();
     }
 
     /** Returns why a ring is not connected, for messages. */

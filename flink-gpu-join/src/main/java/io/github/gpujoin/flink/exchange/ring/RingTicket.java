@@ -18,10 +18,11 @@ import org.jspecify.annotations.Nullable;
  *     rowCount              0
  *     dimension, partition  those of the chunk: Flink routes the ticket as it would the chunk
  *     epoch                 (int32 channel + 1) &lt;&lt; 32 | int32 low half of the chunk's checksum
- *     sequence              of the ring's slot, from 1 in each attempt
+ *     sequence              of the ring's slot, from 1 in each attempt; of a shared ring
+ *                           int48 of the slot | int16 number of the chunk in it, from 0
  *     checksum              over the ticket
  *
- *   channel:  int15 {@link JoinSide} | int16 sending subtask
+ *   channel:  int14 1 if subtasks share the ring | int1 {@link JoinSide} | int16 sending subtask
  * </pre>
  *
  * <p>The checksum of the slot covers sequence, epoch and length of the slot. The checksum here
@@ -30,7 +31,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class RingTicket {
 
+    /** Maximum of chunks in a slot of a shared ring. */
+    static final int MAX_CHUNKS_PER_SLOT = 1 << 16;
+
     private static final int SUBTASK_BITS = 16;
+    private static final int SHARED = 1 << (SUBTASK_BITS + 1);
+    private static final int NUMBER_BITS = 16;
 
     private RingTicket() {}
 
@@ -48,7 +54,7 @@ final class RingTicket {
          * Returns the ticket of a chunk.
          *
          * @param sent bytes of the chunk in its slot
-         * @param sequence of the chunk's slot
+         * @param sequence of the chunk's slot, or its {@link #position} in a shared ring
          */
         Chunk write(Chunk chunk, byte[] sent, long sequence) {
             ChunkSchema schema = chunk.schema();
@@ -71,6 +77,47 @@ final class RingTicket {
      */
     static int channel(JoinSide side, int subtask) {
         return side.ordinal() << SUBTASK_BITS | subtask;
+    }
+
+    /**
+     * Returns the channel of the ring from a sending subtask to all subtasks of the join in a
+     * TaskManager.
+     *
+     * @param subtask as in {@link #channel}
+     */
+    static int sharedChannel(JoinSide side, int subtask) {
+        return SHARED | channel(side, subtask);
+    }
+
+    /** Returns the side whose chunks a channel carries. */
+    static JoinSide sideOf(int channel) {
+        return JoinSide.values()[channel >> SUBTASK_BITS & 1];
+    }
+
+    /**
+     * Returns the position of a chunk in a shared ring.
+     *
+     * @param number of the chunk in its slot, below {@link #MAX_CHUNKS_PER_SLOT}
+     */
+    static long position(long sequence, int number) {
+        return sequence << NUMBER_BITS | number;
+    }
+
+    /** Returns the slot of a ticket for a shared ring. */
+    static long slotOf(Chunk ticket) {
+        return ticket.sequence() >>> NUMBER_BITS;
+    }
+
+    /** Returns the number of a chunk in its slot, of a ticket for a shared ring. */
+    static int numberOf(Chunk ticket) {
+        return (int) ticket.sequence() & MAX_CHUNKS_PER_SLOT - 1;
+    }
+
+    /**
+     * Whether a ticket is of build rows. All their columns are read, so they are decoded at once.
+     */
+    static boolean isBuild(Chunk ticket) {
+        return ticket.dimension() != ChunkDescriptor.FACTS;
     }
 
     /**

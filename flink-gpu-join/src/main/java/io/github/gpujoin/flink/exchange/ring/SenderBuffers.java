@@ -3,12 +3,14 @@
 package io.github.gpujoin.flink.exchange.ring;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reservation of off-heap memory for the registered buffers of one sending subtask. All senders of
@@ -36,32 +38,45 @@ final class SenderBuffers implements AutoCloseable {
      *     memory
      */
     static SenderBuffers reserve(long lengthBytes, Configuration taskManager) {
-        long limitBytes =
-                taskManager
-                        .getOptional(TaskManagerOptions.TASK_OFF_HEAP_MEMORY)
-                        .map(MemorySize::getBytes)
-                        .orElse(Long.MAX_VALUE);
-        add(lengthBytes, limitBytes);
-        return new SenderBuffers(lengthBytes);
+        SenderBuffers reserved = tryReserve(lengthBytes, taskManager);
+        if (reserved == null) {
+            throw refusal(lengthBytes, limitBytes(taskManager));
+        }
+        return reserved;
     }
 
-    private static void add(long lengthBytes, long limitBytes) {
+    /** Does the same, but returns null if the limit is exceeded. */
+    static @Nullable SenderBuffers tryReserve(long lengthBytes, Configuration taskManager) {
+        return tryAdd(lengthBytes, limitBytes(taskManager)) ? new SenderBuffers(lengthBytes) : null;
+    }
+
+    private static long limitBytes(Configuration taskManager) {
+        return taskManager
+                .getOptional(TaskManagerOptions.TASK_OFF_HEAP_MEMORY)
+                .map(MemorySize::getBytes)
+                .orElse(Long.MAX_VALUE);
+    }
+
+    private static boolean tryAdd(long lengthBytes, long limitBytes) {
+        AtomicBoolean isAdded = new AtomicBoolean();
         System.getProperties()
                 .compute(
                         RESERVED_BYTES,
                         (name, reserved) -> {
                             long reservedBytes =
                                     reserved == null ? 0 : Long.parseLong((String) reserved);
-                            if (lengthBytes > limitBytes - reservedBytes) {
-                                throw refusal(lengthBytes, reservedBytes, limitBytes);
+                            isAdded.set(lengthBytes <= limitBytes - reservedBytes);
+                            if (!isAdded.get()) {
+                                return reserved;
                             }
                             long sumBytes = reservedBytes + lengthBytes;
                             return sumBytes == 0 ? null : String.valueOf(sumBytes);
                         });
+        return isAdded.get();
     }
 
-    private static SuppressRestartsException refusal(
-            long lengthBytes, long reservedBytes, long limitBytes) {
+    private static SuppressRestartsException refusal(long lengthBytes, long limitBytes) {
+        long reservedBytes = Long.parseLong(System.getProperty(RESERVED_BYTES, "0"));
         return new SuppressRestartsException(
                 new IllegalConfigurationException(
                         "Registered buffers of a sender do not fit:"
@@ -80,6 +95,6 @@ final class SenderBuffers implements AutoCloseable {
     /** Ends the reservation. Callers free the buffers before that. Idempotent. */
     @Override
     public void close() {
-        add(-lengthBytes.getAndSet(0), Long.MAX_VALUE);
+        tryAdd(-lengthBytes.getAndSet(0), Long.MAX_VALUE);
     }
 }

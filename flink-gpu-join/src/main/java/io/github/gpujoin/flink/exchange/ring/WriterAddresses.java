@@ -11,6 +11,7 @@ import org.apache.flink.core.memory.DataOutputSerializer;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.streaming.api.operators.collect.CollectCoordinationResponse;
 import org.apache.flink.util.InstantiationUtil;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Answer of a coordinator to one attempt of a sending subtask: the addresses of the join's rings
@@ -24,17 +25,12 @@ final class WriterAddresses implements Serializable {
     private static final long serialVersionUID = 1L;
 
     /**
-     * Address of one subtask of the join.
+     * Addresses of one subtask of the join.
      *
-     * @param token bytes of an {@link io.github.gpujoin.rdma.session.AttemptToken}, 32 of them
+     * @param own of the ring to it alone, or null if it has none
+     * @param shared of the ring to all subtasks of its TaskManager, or null if it shares none
      */
-    record Target(String host, int port, byte[] token) implements Serializable {
-
-        @Override
-        public String toString() {
-            return host + ":" + port;
-        }
-    }
+    record Target(@Nullable Endpoint own, @Nullable Endpoint shared) implements Serializable {}
 
     private final List<Target> targets;
 

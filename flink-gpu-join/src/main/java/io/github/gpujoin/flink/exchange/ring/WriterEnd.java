@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ChunkChecksum;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.rdma.session.SessionException;
 import io.github.gpujoin.rdma.session.WriterSession;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.flink.runtime.metrics.TimerGauge;
 
@@ -21,10 +22,11 @@ final class WriterEnd extends RingEnd {
     private final int payloadBytes;
     private volatile boolean isOpen;
     private volatile int occupiedSlots;
+    private volatile long releasedSlots;
 
     /**
      * @param session which this end closes
-     * @param payloadBytes longest chunk that fits
+     * @param payloadBytes of a slot
      */
     WriterEnd(WriterSession session, int payloadBytes) {
         this.session = session;
@@ -32,27 +34,29 @@ final class WriterEnd extends RingEnd {
     }
 
     /**
-     * Sends a chunk, if the ring is connected and has room within a time. For the mailbox thread.
+     * Sends a slot, if the ring is connected and has room within a time. For the mailbox thread.
      *
-     * @param chunk bytes of a sealed chunk
+     * @param chunks bytes of sealed chunks, in the order of {@link
+     *     io.github.gpujoin.core.ring.SlotParts}
      * @param backPressured counts waits as backpressure
      * @return the slot's sequence, or {@link #NOT_SENT}
      * @throws SessionException if the session has failed
      */
-    long send(byte[] chunk, long maxWaitNs, TimerGauge backPressured) throws SessionException {
+    long send(List<byte[]> chunks, long maxWaitNs, TimerGauge backPressured)
+            throws SessionException {
         try {
-            return sendWithin(chunk, maxWaitNs, backPressured);
+            return sendWithin(chunks, maxWaitNs, backPressured);
         } catch (InternalError e) {
             throw sessionFailure(e);
         }
     }
 
-    private long sendWithin(byte[] chunk, long maxWaitNs, TimerGauge backPressured)
+    private long sendWithin(List<byte[]> chunks, long maxWaitNs, TimerGauge backPressured)
             throws SessionException {
         long startNs = System.nanoTime();
-        boolean mayRetry = chunk.length <= payloadBytes;
+        boolean mayRetry = true;
         while (mayRetry && isOpen) {
-            long sequence = trySend(chunk);
+            long sequence = trySend(chunks);
             if (sequence != NOT_SENT) {
                 return sequence;
             }
@@ -67,7 +71,7 @@ final class WriterEnd extends RingEnd {
         return NOT_SENT;
     }
 
-    private long trySend(byte[] chunk) throws SessionException {
+    private long trySend(List<byte[]> chunks) throws SessionException {
         if (!lock.tryLock()) {
             return NOT_SENT;
         }
@@ -75,8 +79,7 @@ final class WriterEnd extends RingEnd {
             if (!session.isConnected()) {
                 return NOT_SENT;
             }
-            long sum = ChunkChecksum.wordSum(chunk, Memory.BYTES);
-            boolean written = session.tryWrite(chunk, Memory.BYTES, chunk.length, sum);
+            boolean written = tryWrite(chunks);
             long sequence = written ? session.writtenSequence() : NOT_SENT;
             step(System.nanoTime());
             checkNotFailed();
@@ -84,6 +87,25 @@ final class WriterEnd extends RingEnd {
         } finally {
             lock.unlock();
         }
+    }
+
+    private boolean tryWrite(List<byte[]> chunks) {
+        if (chunks.size() > 1) {
+            return session.tryWrite(chunks);
+        }
+        byte[] chunk = chunks.get(0);
+        long sum = ChunkChecksum.wordSum(chunk, Memory.BYTES);
+        return session.tryWrite(chunk, Memory.BYTES, chunk.length, sum);
+    }
+
+    /** Whether a slot holds so many bytes of chunks. */
+    boolean fits(long lengthBytes) {
+        return lengthBytes <= payloadBytes;
+    }
+
+    /** Count of slots that the receiver has released, at the last step. For any thread. */
+    long releasedSlots() {
+        return releasedSlots;
     }
 
     /** Whether the ring is connected. For any thread. */
@@ -129,7 +151,8 @@ final class WriterEnd extends RingEnd {
     @Override
     void stepped() {
         isOpen = session.isConnected();
-        occupiedSlots = (int) (session.writtenSequence() - session.acknowledgedSequence());
+        releasedSlots = session.acknowledgedSequence();
+        occupiedSlots = (int) (session.writtenSequence() - releasedSlots);
     }
 
     @Override

@@ -21,8 +21,6 @@ import io.github.gpujoin.rdma.transport.disni.GpuTargets;
 import java.io.IOException;
 import java.util.Map;
 import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobInfoImpl;
-import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.junit.jupiter.api.Test;
@@ -46,6 +44,19 @@ class GpuDirectOptionsTest {
         assertThat(options("off", "disni").gpuDirect()).isNull();
         assertThat(options("off", "disni").description()).isEqualTo("disni");
         assertThat(RingOptions.of(new Configuration(), "join", 1).gpuDirect()).isNull();
+    }
+
+    @Test
+    void shouldRejectRingsInGpuMemoryThatSubtasksShare() {
+        Configuration config = new Configuration();
+        config.setString(GpuJoinOptions.RDMA_GPU_DIRECT.key(), "dmabuf");
+        config.setString(GpuJoinOptions.TRANSPORT.key(), "disni");
+        config.setString(GpuJoinOptions.RING_SHARING.key(), "auto");
+        assertThatExceptionOfType(IllegalConfigurationException.class)
+                .isThrownBy(() -> RingOptions.of(config, "join", 1))
+                .withMessageContaining("Subtasks cannot share rings in GPU memory")
+                .withMessageContaining(
+                        "gpu-join.ring.sharing=AUTO, gpu-join.rdma.gpu-direct=DMABUF");
     }
 
     @ParameterizedTest
@@ -135,10 +146,9 @@ class GpuDirectOptionsTest {
                                 RingReceiver.open(
                                         options(way, "disni"),
                                         Map.of(JoinSide.PROBE, 1),
-                                        new JobInfoImpl(new JobID(), "job"),
-                                        new TaskInfoImpl("task", 1, 0, 1, 0),
-                                        new Configuration(),
-                                        event -> {}))
+                                        RingFixture.task(new JobID(), 0, 0, new Configuration()),
+                                        event -> {},
+                                        RingFixture.UNLIMITED))
                 .withMessageStartingWith(
                         "No GPU for rings in GPU memory:"
                                 + " gpu-join.rdma.gpu-direct="

@@ -34,7 +34,7 @@ class InPlaceRingsTest extends OpenRings {
         List<Chunk> received = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             assertThat(receiver.hasRoom()).isEqualTo(i < 2);
-            Chunk ticket = sender.send(RingFixture.chunk(0, i));
+            Chunk ticket = send(sender, RingFixture.chunk(0, i));
             received.add(receiver.received(ticket, PayloadAccess.IN_PLACE, () -> false));
         }
         assertThat(received)
@@ -61,13 +61,13 @@ class InPlaceRingsTest extends OpenRings {
         Chunk facts = RingFixture.chunk(0, 7);
         Chunk encoded = ChunkDecoder.open(facts.schema(), PlannedChunks.encode(facts));
 
-        Chunk ticket = sender.send(encoded);
+        Chunk ticket = send(sender, encoded);
         Chunk chunk = receiver.received(ticket, PayloadAccess.IN_PLACE, () -> false);
 
         assertThat(chunk).isInstanceOf(EncodedChunk.class).isEqualTo(encoded);
         assertThat(chunk.slot().isVerified()).as("columns are located, so all is there").isTrue();
         assertThat(RingFixture.number(chunk)).isEqualTo(7);
-        assertThat(sender.lastSentBytes()).isEqualTo(encoded.lengthBytes());
+        assertThat(slotBytes).isEqualTo(encoded.lengthBytes());
         assertThat(receiver.payloadBytesCopied()).isZero();
         chunk.release();
         await(() -> sender.occupiedSlots() == 0);
@@ -78,7 +78,7 @@ class InPlaceRingsTest extends OpenRings {
         long openBefore = Region.openCount();
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 0);
-        Chunk ticket = sender.send(RingFixture.chunk(0, 7));
+        Chunk ticket = send(sender, RingFixture.chunk(0, 7));
         Chunk chunk = receiver.received(ticket, PayloadAccess.VERIFIED_IN_PLACE, () -> false);
         sender.close();
         receiver.close();
@@ -92,7 +92,7 @@ class InPlaceRingsTest extends OpenRings {
     void shouldNotCopyASlotThatANetworkHasOverwritten() throws Exception {
         RingReceiver receiver = receiver("in-process", 0);
         RingSender sender = sender("in-process", 0, 0);
-        Chunk ticket = sender.send(RingFixture.chunk(0, 7));
+        Chunk ticket = send(sender, RingFixture.chunk(0, 7));
         Chunk chunk = receiver.received(ticket, PayloadAccess.VERIFIED_IN_PLACE, () -> false);
         assertThat(chunk.slot()).isNotNull();
         assertThat(RingFixture.number(chunk.onHeap())).isEqualTo(7);
@@ -109,7 +109,7 @@ class InPlaceRingsTest extends OpenRings {
     void shouldFailTheSessionIfTheFileOfASlotIsTruncated() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 0);
-        Chunk ticket = sender.send(RingFixture.chunk(0, 7));
+        Chunk ticket = send(sender, RingFixture.chunk(0, 7));
         Chunk chunk = receiver.received(ticket, PayloadAccess.VERIFIED_IN_PLACE, () -> false);
         truncateRings();
         assertThatExceptionOfType(SessionException.class)

@@ -4,21 +4,18 @@ package io.github.gpujoin.flink.exchange.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
-import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.testing.SimulatedFaults;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.JobInfoImpl;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -30,9 +27,16 @@ abstract class OpenRings {
 
     static final Configuration NO_CONFIG = new Configuration();
 
-    final JobInfo job = new JobInfoImpl(new JobID(), "job");
+    final JobID job = new JobID();
     final List<AutoCloseable> opened = new ArrayList<>();
-    final List<Target> targets = new ArrayList<>();
+    final List<ReaderAddress> addresses = new ArrayList<>();
+
+    /** What the last call of {@link #send} emitted. */
+    final List<Chunk> emitted = new ArrayList<>();
+
+    /** Bytes of the last emitted chunk in its slot. */
+    int slotBytes;
+
     private long threadsBefore;
 
     @BeforeEach
@@ -64,52 +68,67 @@ abstract class OpenRings {
         }
     }
 
-    static TaskInfo task(int subtask, int attempt) {
-        return new TaskInfoImpl("task", RingFixture.PARTITIONS, subtask, 2, attempt);
-    }
-
     /** Opens a subtask of the join to which two subtasks send facts. */
     RingReceiver receiver(String transport, int subtask) throws IOException {
+        return receiver(RingFixture.options(transport), subtask);
+    }
+
+    RingReceiver receiver(RingOptions options, int subtask) throws IOException {
+        return receiver(options, RingFixture.task(job, subtask, 0, NO_CONFIG));
+    }
+
+    RingReceiver receiver(RingOptions options, RingTask task) throws IOException {
         RingReceiver receiver =
                 RingReceiver.open(
-                        RingFixture.options(transport),
+                        options,
                         Map.of(JoinSide.PROBE, 2),
-                        job,
-                        task(subtask, 0),
-                        NO_CONFIG,
-                        event -> {
-                            ReaderAddress address = (ReaderAddress) event;
-                            targets.add(
-                                    new Target(address.host(), address.port(), address.secret()));
-                        });
+                        task,
+                        event -> addresses.add((ReaderAddress) event),
+                        RingFixture.UNLIMITED);
         opened.add(receiver);
         return receiver;
     }
 
     RingSender sender(String transport, int subtask, int attempt) throws IOException {
+        return sender(RingFixture.options(transport), subtask, attempt);
+    }
+
+    RingSender sender(RingOptions options, int subtask, int attempt) throws IOException {
         RingSender sender =
                 new RingSender(
-                        RingFixture.options(transport),
+                        options,
                         JoinSide.PROBE,
-                        job,
-                        task(subtask, attempt),
-                        NO_CONFIG,
-                        RingFixture.coordinator(() -> targetsOf(attempt)));
+                        RingFixture.task(job, subtask, attempt, NO_CONFIG),
+                        RingFixture.coordinator(() -> targetsOf(attempt)),
+                        (chunk, sent, bytes) -> {
+                            emitted.add(sent);
+                            slotBytes = bytes;
+                        });
         opened.add(sender);
-        await(() -> sender.openRings() == targets.size());
+        await(() -> areAllOpen(sender));
         return sender;
     }
 
-    private List<Target> targetsOf(int attempt) {
-        return targets.stream()
-                .map(
-                        target ->
-                                new Target(
-                                        target.host(),
-                                        target.port(),
-                                        new JobSecret(target.token())
-                                                .token(Rendezvous.uuid(job.getJobId()), attempt)
-                                                .bytes()))
+    static boolean areAllOpen(RingSender sender) {
+        try {
+            return sender.areAllOpen();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Sends a chunk by itself, and returns its ticket, or the chunk. */
+    Chunk send(RingSender sender, Chunk chunk) throws IOException {
+        emitted.clear();
+        sender.send(chunk);
+        sender.flush();
+        assertThat(emitted).hasSize(1);
+        return emitted.get(0);
+    }
+
+    List<Target> targetsOf(int attempt) {
+        return addresses.stream()
+                .map(address -> RingFixture.target(address, job, attempt))
                 .toList();
     }
 }

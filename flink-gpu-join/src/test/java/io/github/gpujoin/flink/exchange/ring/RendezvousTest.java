@@ -48,7 +48,7 @@ class RendezvousTest {
     }
 
     private static ReaderAddress address(int port) {
-        return new ReaderAddress("127.0.0.1", port, JobSecret.random().bytes());
+        return new ReaderAddress(new Endpoint("127.0.0.1", port, JobSecret.random().bytes()), null);
     }
 
     private void announce(int subtask, int attempt, ReaderAddress address) throws Exception {
@@ -77,7 +77,7 @@ class RendezvousTest {
 
     private static List<Integer> ports(CompletableFuture<CoordinationResponse> answer)
             throws IOException {
-        return targets(answer).stream().map(Target::port).toList();
+        return targets(answer).stream().map(target -> target.own().port()).toList();
     }
 
     @Test
@@ -125,8 +125,8 @@ class RendezvousTest {
         List<Target> first = targets(request(facts, ready(facts, 0, 0)));
         facts.executionAttemptFailed(0, 0, FAILURE);
         List<Target> second = targets(request(facts, ready(facts, 0, 1)));
-        assertThat(first.get(0).token()).isNotEqualTo(second.get(0).token());
-        assertThat(first.get(0).token()).isNotEqualTo(first.get(1).token());
+        assertThat(first.get(0).own().key()).isNotEqualTo(second.get(0).own().key());
+        assertThat(first.get(0).own().key()).isNotEqualTo(first.get(1).own().key());
     }
 
     @Test
@@ -203,13 +203,12 @@ class RendezvousTest {
         ReaderAddress address = address(100);
         ReaderAddress read =
                 new SerializedValue<>(address).deserializeValue(getClass().getClassLoader());
-        assertThat(read.secret()).isEqualTo(address.secret());
-        assertThat(address).hasToString("127.0.0.1:100");
-        WriterAddresses addresses =
-                new WriterAddresses(List.of(new Target("host", 1, address.secret())));
-        assertThat(addresses).hasToString("[host:1]");
-        assertThat(WriterAddresses.of(addresses.toResponse()).targets().get(0).token())
-                .isEqualTo(address.secret());
+        assertThat(read.own().key()).isEqualTo(address.own().key());
+        assertThat(address).hasToString("ReaderAddress[own=127.0.0.1:100, shared=null]");
+        WriterAddresses addresses = new WriterAddresses(List.of(new Target(null, address.own())));
+        assertThat(addresses).hasToString("[Target[own=null, shared=127.0.0.1:100]]");
+        assertThat(WriterAddresses.of(addresses.toResponse()).targets().get(0).shared().key())
+                .isEqualTo(address.own().key());
         UUID number = UUID.randomUUID();
         assertThat(new WriterReady(number).toString()).doesNotContain(number.toString());
         assertThat(new AddressRequest(number).toString()).doesNotContain(number.toString());

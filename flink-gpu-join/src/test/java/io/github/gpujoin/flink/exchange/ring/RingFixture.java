@@ -9,15 +9,18 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.RingSharing;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.jspecify.annotations.Nullable;
 
 /** Chunks and options for tests of rings. */
 final class RingFixture {
@@ -77,8 +80,18 @@ final class RingFixture {
     }
 
     static RingOptions options(String transport, Duration openTimeout) {
+        return options(transport, openTimeout, RingSharing.NONE);
+    }
+
+    static RingOptions options(String transport, RingSharing sharing) {
+        return options(transport, Duration.ofNanos(TIMEOUT_NS), sharing);
+    }
+
+    private static RingOptions options(
+            String transport, Duration openTimeout, RingSharing sharing) {
         Configuration config = new Configuration();
         config.set(GpuJoinOptions.TRANSPORT, transport);
+        config.set(GpuJoinOptions.RING_SHARING, sharing);
         config.set(GpuJoinOptions.CHUNK_BYTES, MemorySize.parse("1kb"));
         config.set(GpuJoinOptions.RING_SLOTS, 4);
         config.set(
@@ -86,5 +99,36 @@ final class RingFixture {
                 Duration.ofMillis(transport.equals("in-process") ? 200 : 5_000));
         config.set(GpuJoinOptions.RING_OPEN_TIMEOUT, openTimeout);
         return RingOptions.of(config, "join", PARTITIONS);
+    }
+
+    /** Reservations without a limit. */
+    static final RingReservations UNLIMITED =
+            new RingReservations() {
+                @Override
+                public AutoCloseable reserve(long lengthBytes) {
+                    return () -> {};
+                }
+
+                @Override
+                public AutoCloseable tryReserve(long lengthBytes) {
+                    return reserve(lengthBytes);
+                }
+            };
+
+    /** Returns a subtask of the TaskManager {@code "process"}. */
+    static RingTask task(JobID job, int subtask, int attempt, Configuration taskManager) {
+        return new RingTask(job, "task", subtask, attempt, "process", taskManager);
+    }
+
+    /** Returns the target of an address for one attempt of a writer. */
+    static Target target(ReaderAddress address, JobID job, int attempt) {
+        return new Target(
+                forAttempt(address.own(), job, attempt),
+                forAttempt(address.shared(), job, attempt));
+    }
+
+    private static @Nullable Endpoint forAttempt(
+            @Nullable Endpoint endpoint, JobID job, int attempt) {
+        return endpoint == null ? null : endpoint.forAttempt(Rendezvous.uuid(job), attempt);
     }
 }

@@ -9,8 +9,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.options.RingSharing;
+import io.github.gpujoin.flink.exchange.LoadMark;
 import io.github.gpujoin.flink.exchange.ring.WriterAddresses.Target;
-import io.github.gpujoin.rdma.session.JobSecret;
 import io.github.gpujoin.rdma.session.SessionException;
 import java.time.Duration;
 import java.util.List;
@@ -19,9 +20,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
-import org.apache.flink.api.common.JobInfo;
-import org.apache.flink.api.common.TaskInfo;
-import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.CancelTaskException;
@@ -33,10 +31,13 @@ import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 @ExtendWith(RegionLeakExtension.class)
@@ -97,23 +98,22 @@ class RingSendOperatorTest {
     /** Opens a subtask of the join, and sets its address as the coordinator's answer. */
     private RingReceiver receiver(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
             throws Exception {
-        JobInfo job = harness.getEnvironment().getJobInfo();
-        TaskInfo task = harness.getEnvironment().getTaskInfo();
+        return receiver(harness, RingFixture.options("shm"));
+    }
+
+    private RingReceiver receiver(
+            OneInputStreamOperatorTestHarness<Chunk, Chunk> harness, RingOptions options)
+            throws Exception {
         AtomicReference<ReaderAddress> announced = new AtomicReference<>();
+        RingTask task = RingTask.of(harness.getEnvironment());
         RingReceiver receiver =
                 RingReceiver.open(
-                        RingFixture.options("shm"),
+                        options,
                         Map.of(JoinSide.PROBE, 1),
-                        job,
                         task,
-                        new Configuration(),
-                        event -> announced.set((ReaderAddress) event));
-        ReaderAddress address = announced.get();
-        byte[] token =
-                new JobSecret(address.secret())
-                        .token(Rendezvous.uuid(job.getJobId()), task.getAttemptNumber())
-                        .bytes();
-        targets.set(List.of(new Target(address.host(), address.port(), token)));
+                        event -> announced.set((ReaderAddress) event),
+                        RingFixture.UNLIMITED);
+        targets.set(List.of(RingFixture.target(announced.get(), task.job(), task.attempt())));
         return receiver;
     }
 
@@ -165,7 +165,7 @@ class RingSendOperatorTest {
                     .getTaskManagerInfo()
                     .getConfiguration()
                     .set(TaskManagerOptions.TASK_OFF_HEAP_MEMORY, MemorySize.ZERO);
-            targets.set(List.of(new Target("127.0.0.1", 1, new byte[32])));
+            targets.set(List.of(new Target(new Endpoint("127.0.0.1", 1, new byte[32]), null)));
             harness.open();
             assertThatThrownBy(() -> send(harness))
                     .hasStackTraceContaining("Registered buffers of a sender do not fit")
@@ -237,6 +237,93 @@ class RingSendOperatorTest {
                 chunk.release();
             }
         }
+    }
+
+    private static final RingOptions SHARED = RingFixture.options("shm", RingSharing.TASK_MANAGER);
+
+    /** Runs what the mailbox of a task runs between two records. */
+    private static void runMails(OneInputStreamOperatorTestHarness<Chunk, Chunk> harness)
+            throws Exception {
+        while (harness.getTaskMailbox().hasMail()) {
+            harness.getTaskMailbox().take(0).run();
+        }
+    }
+
+    @Test
+    void shouldSendTheChunksOfARecordInOneSlotBehindIt() throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                harness(SHARED, targets::get)) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness, SHARED)) {
+                for (int i = 0; i < 3; i++) {
+                    harness.processElement(new StreamRecord<>(RingFixture.chunk(i, i)));
+                }
+                assertThat(harness.extractOutputValues()).as("no ticket before its slot").isEmpty();
+                runMails(harness);
+                List<Chunk> tickets = harness.extractOutputValues();
+                assertThat(tickets).hasSize(3).allMatch(RingTicket::isTicket);
+                assertThat(tickets).extracting(RingTicket::slotOf).containsOnly(1L);
+                for (int i = 0; i < 3; i++) {
+                    assertThat(receive(receiver, tickets.get(i))).isEqualTo(i);
+                }
+                runMails(harness);
+                assertThat(harness.extractOutputValues()).hasSize(3);
+                operator(harness).finish();
+            }
+        }
+    }
+
+    /** What must not overtake a chunk. */
+    private enum Behind {
+        WATERMARK,
+        IDLENESS,
+        BARRIER,
+        LOAD_MARK,
+        END
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldEmitCollectedChunksBefore(Behind behind) throws Exception {
+        try (OneInputStreamOperatorTestHarness<Chunk, Chunk> harness =
+                harness(SHARED, targets::get)) {
+            harness.open();
+            try (RingReceiver receiver = receiver(harness, SHARED)) {
+                harness.processElement(new StreamRecord<>(RingFixture.chunk(0, 7)));
+                assertThat(harness.getOutput()).isEmpty();
+                Thread join = null;
+                switch (behind) {
+                    case WATERMARK -> harness.processWatermark(5);
+                    case IDLENESS -> harness.processWatermarkStatus(WatermarkStatus.IDLE);
+                    case BARRIER -> operator(harness).prepareSnapshotPreBarrier(1);
+                    case LOAD_MARK ->
+                            harness.processElement(
+                                    new StreamRecord<>(
+                                            new LoadMark(0, -1, 0, 1, LoadMark.Status.LOADING)
+                                                    .toChunk(RingFixture.SCHEMA)));
+                    case END -> {
+                        join = new Thread(() -> receiveFirst(harness, receiver));
+                        join.start();
+                        operator(harness).finish();
+                    }
+                }
+                StreamRecord<?> first = (StreamRecord<?>) harness.getOutput().peek();
+                assertThat(RingTicket.isTicket((Chunk) first.getValue())).isTrue();
+                if (join == null) {
+                    assertThat(receive(receiver, (Chunk) first.getValue())).isEqualTo(7);
+                    operator(harness).finish();
+                } else {
+                    join.join();
+                }
+            }
+        }
+    }
+
+    private static void receiveFirst(
+            OneInputStreamOperatorTestHarness<Chunk, Chunk> harness, RingReceiver receiver) {
+        OpenRings.await(() -> !harness.getOutput().isEmpty());
+        StreamRecord<?> ticket = (StreamRecord<?>) harness.getOutput().peek();
+        assertThat(receive(receiver, (Chunk) ticket.getValue())).isEqualTo(7);
     }
 
     private static long receive(RingReceiver receiver, Chunk ticket) {

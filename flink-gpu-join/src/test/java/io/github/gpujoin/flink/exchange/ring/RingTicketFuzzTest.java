@@ -18,8 +18,6 @@ import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.apache.flink.api.common.JobID;
-import org.apache.flink.api.common.JobInfoImpl;
-import org.apache.flink.api.common.TaskInfoImpl;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.junit.jupiter.api.AfterAll;
@@ -47,10 +45,9 @@ class RingTicketFuzzTest {
                 RingReceiver.open(
                         RingFixture.options("in-process"),
                         Map.of(JoinSide.PROBE, 1),
-                        new JobInfoImpl(new JobID(), "job"),
-                        new TaskInfoImpl("task", RingFixture.PARTITIONS, 0, 1, 0),
-                        new Configuration(),
-                        event -> {});
+                        RingFixture.task(new JobID(), 0, 0, new Configuration()),
+                        event -> {},
+                        RingFixture.UNLIMITED);
     }
 
     @AfterAll

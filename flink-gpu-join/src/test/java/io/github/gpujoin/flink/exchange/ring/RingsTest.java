@@ -58,7 +58,7 @@ class RingsTest extends OpenRings {
             Chunk chunk = RingFixture.chunk(random.nextInt(RingFixture.PARTITIONS), number);
             RingSender sender = senders.get(random.nextInt(2));
             await(() -> sender.openRings() == 1);
-            channel.add(sender.send(chunk));
+            channel.add(send(sender, chunk));
             sent.add(number);
             throughRings += RingTicket.isTicket(channel.getLast()) ? 1 : 0;
             while (channel.size() > random.nextInt(8)) {
@@ -86,7 +86,7 @@ class RingsTest extends OpenRings {
         RingSender sender = sender("shm", 0, 0);
         List<Chunk> sent = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
-            sent.add(sender.send(RingFixture.chunk(0, i)));
+            sent.add(send(sender, RingFixture.chunk(0, i)));
         }
         assertThat(sent)
                 .extracting(RingTicket::isTicket)
@@ -98,7 +98,7 @@ class RingsTest extends OpenRings {
         }
         await(() -> isDrained(sender));
         Chunk large = RingFixture.longChunk(64 << 10);
-        assertThat(sender.send(large)).isSameAs(large);
+        assertThat(send(sender, large)).isSameAs(large);
     }
 
     private static boolean isDrained(RingSender sender) {
@@ -114,7 +114,7 @@ class RingsTest extends OpenRings {
         List<RingReceiver> receivers = List.of(receiver("shm", 0), receiver("shm", 1));
         RingSender sender = sender("shm", 0, 0);
         for (int partition = 0; partition < RingFixture.PARTITIONS; partition++) {
-            Chunk ticket = sender.send(RingFixture.chunk(partition, partition));
+            Chunk ticket = send(sender, RingFixture.chunk(partition, partition));
             RingReceiver owner = receivers.get(partition < RingFixture.PARTITIONS / 2 ? 0 : 1);
             Chunk received = owner.received(ticket, PayloadAccess.COPY, () -> false);
             assertThat(RingFixture.number(received)).isEqualTo(partition);
@@ -127,13 +127,12 @@ class RingsTest extends OpenRings {
                 new RingSender(
                         RingFixture.options("shm"),
                         JoinSide.PROBE,
-                        job,
-                        task(0, 0),
-                        NO_CONFIG,
-                        RingFixture.coordinator(List::of));
+                        RingFixture.task(job, 0, 0, NO_CONFIG),
+                        RingFixture.coordinator(List::of),
+                        (chunk, sent, slotBytes) -> emitted.add(sent));
         opened.add(sender);
         Chunk chunk = RingFixture.chunk(0, 1);
-        assertThat(sender.send(chunk)).isSameAs(chunk);
+        assertThat(send(sender, chunk)).isSameAs(chunk);
         assertThat(sender.isDrained()).isTrue();
     }
 
@@ -142,12 +141,12 @@ class RingsTest extends OpenRings {
     void shouldNotFailTheSenderOfAClosedReceiver() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 0);
-        sender.send(RingFixture.chunk(0, 1));
+        send(sender, RingFixture.chunk(0, 1));
         receiver.close();
         await(() -> sender.openRings() == 0);
         Chunk chunk = RingFixture.chunk(0, 2);
         for (int i = 0; i < 50; i++) {
-            assertThat(sender.send(chunk)).isSameAs(chunk);
+            assertThat(send(sender, chunk)).isSameAs(chunk);
             assertThat(sender.isDrained()).isFalse();
             LockSupport.parkNanos(10_000_000);
         }
@@ -159,7 +158,7 @@ class RingsTest extends OpenRings {
         RingReceiver receiver = receiver("shm", 0);
         RingSender earlier = sender("shm", 0, 0);
         RingSender later = sender("shm", 0, 1);
-        Chunk ticket = later.send(RingFixture.chunk(0, 1));
+        Chunk ticket = send(later, RingFixture.chunk(0, 1));
         assertThat(RingFixture.number(receiver.received(ticket, PayloadAccess.COPY, () -> false)))
                 .isEqualTo(1);
         await(() -> earlier.openRings() == 0);
@@ -168,10 +167,10 @@ class RingsTest extends OpenRings {
                 .withMessageContaining("refusal=STALE_ATTEMPT");
     }
 
-    private static void sendUntilItFails(RingSender sender) throws IOException {
+    private void sendUntilItFails(RingSender sender) throws IOException {
         long startNs = System.nanoTime();
         while (System.nanoTime() - startNs < RingFixture.TIMEOUT_NS) {
-            sender.send(RingFixture.chunk(0, 0));
+            send(sender, RingFixture.chunk(0, 0));
         }
     }
 
@@ -179,8 +178,8 @@ class RingsTest extends OpenRings {
     void shouldRejectATicketThatIsNotForTheNextChunk() throws Exception {
         RingReceiver receiver = receiver("shm", 0);
         RingSender sender = sender("shm", 0, 3);
-        Chunk first = sender.send(RingFixture.chunk(0, 1));
-        Chunk second = sender.send(RingFixture.chunk(0, 2));
+        Chunk first = send(sender, RingFixture.chunk(0, 1));
+        Chunk second = send(sender, RingFixture.chunk(0, 2));
         assertThatIllegalStateException()
                 .isThrownBy(() -> receiver.received(second, PayloadAccess.COPY, () -> false))
                 .withMessageContaining("Ticket is not for the next chunk of its ring")
@@ -222,11 +221,14 @@ class RingsTest extends OpenRings {
                 new RingSender(
                         RingFixture.options("shm"),
                         JoinSide.PROBE,
-                        job,
-                        task(0, 0),
-                        NO_CONFIG,
+                        RingFixture.task(job, 0, 0, NO_CONFIG),
                         RingFixture.coordinator(
-                                () -> List.of(new Target("0.0.0.0", 1, new byte[32]))));
+                                () ->
+                                        List.of(
+                                                new Target(
+                                                        new Endpoint("0.0.0.0", 1, new byte[32]),
+                                                        null))),
+                        (chunk, sent, slotBytes) -> emitted.add(sent));
         opened.add(sender);
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> sendUntilItFails(sender))
@@ -251,10 +253,9 @@ class RingsTest extends OpenRings {
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
                                         Map.of(JoinSide.PROBE, 1),
-                                        job,
-                                        task(0, 0),
-                                        taskManager,
-                                        event -> {}))
+                                        RingFixture.task(job, 0, 0, taskManager),
+                                        event -> {},
+                                        RingFixture.UNLIMITED))
                 .withMessageContaining(fault)
                 .withMessageContaining(host);
     }
@@ -267,10 +268,9 @@ class RingsTest extends OpenRings {
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
                                         Map.of(JoinSide.PROBE, 40, JoinSide.BUILD, 25),
-                                        job,
-                                        task(0, 0),
-                                        NO_CONFIG,
-                                        event -> {}))
+                                        RingFixture.task(job, 0, 0, NO_CONFIG),
+                                        event -> {},
+                                        RingFixture.UNLIMITED))
                 .havingCause()
                 .isInstanceOf(IllegalConfigurationException.class)
                 .withMessage(
