@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The partition groups of a build side and the locations of their tables.
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * probes for each byte of table, one group at a time. Not thread-safe.
  */
 final class Placement implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Placement.class);
 
     /** Number of plans of the first placement: table sizes become known during it. */
     private static final int FIRST_PLANS = 3;
@@ -94,7 +98,8 @@ final class Placement implements AutoCloseable {
         this.log = log;
         this.device = device;
         this.host = host;
-        this.demand = new PlacementDemand(
+        this.demand =
+                new PlacementDemand(
                         rows, device, host, options.firstPartition() / options.partitionCount());
         this.onMoved = onMoved;
         this.onDeviceLost = onDeviceLost;
@@ -431,7 +436,16 @@ final class Placement implements AutoCloseable {
             move = moveOf(group, TableLocation.SPILLED);
             stepTables();
         }
-        finishIfPossible();
+        PartitionGroup group = move.group();
+        TableLocation before = group.location();
+        if (finishIfPossible()) {
+            LOG.info(
+                    "Partition group moved: group={}, from={}, to={}, tableBytes={}",
+                    group.number(),
+                    before,
+                    group.location(),
+                    group.size().totalBytes());
+        }
     }
 
     private void stepTables() {
@@ -442,10 +456,13 @@ final class Placement implements AutoCloseable {
                 TableLoad.BUILD_STEPS);
     }
 
-    private void finishIfPossible() {
-        if (move.finish()) {
+    /** Returns whether the current move is done. */
+    private boolean finishIfPossible() {
+        boolean isDone = move.finish();
+        if (isDone) {
             onMoved.accept(endMove().group());
         }
+        return isDone;
     }
 
     /** Ends the current move after its target refused the tables. */

@@ -23,8 +23,7 @@ final class PlacementDemand {
     /**
      * @param subtask number of the subtask
      */
-    PlacementDemand(
-            PartitionBuildBytes rows, TierEngines device, TierEngines host, int subtask) {
+    PlacementDemand(PartitionBuildBytes rows, TierEngines device, TierEngines host, int subtask) {
         this.subtask = subtask;
         this.rows = rows;
         this.device = device;

@@ -393,10 +393,7 @@ public final class GpuJoinEngine extends AbstractJoinEngine<SegmentCutter.Probe>
      * Thread-safe.
      */
     public long kernelHeartbeat() {
-        return group.members().stream()
-                .mapToLong(DeviceLease::heartbeatIfOpen)
-                .min()
-                .orElseThrow();
+        return group.members().stream().mapToLong(DeviceLease::heartbeatIfOpen).min().orElseThrow();
     }
 
     /**
