@@ -30,6 +30,12 @@ final class MemberBalance {
     /** Facts that the busiest member joined above the mean since the last move. */
     private double excessRows;
 
+    /**
+     * Cost of a move against that of its build: doubles with each refusal, since the build of a
+     * table needs more memory than the table, and often there is never enough.
+     */
+    private double costFactor = 1;
+
     private volatile double skew = 1;
 
     /**
@@ -62,6 +68,7 @@ final class MemberBalance {
         skew = mean == 0 ? 1 : shares[busiest] / mean;
         if (skew <= EVEN) {
             excessRows = 0;
+            costFactor = 1;
             return Optional.empty();
         }
         double excess = shares[busiest] - mean;
@@ -82,11 +89,20 @@ final class MemberBalance {
                 }
             }
         }
-        if (best == null || excessRows * mostSpared / excess < rowsWorth(groups.get(best.group))) {
+        if (best == null) {
+            return Optional.empty();
+        }
+        double cost = costFactor * rowsWorth(groups.get(best.group));
+        if (excessRows * mostSpared / excess < cost) {
             return Optional.empty();
         }
         excessRows = 0;
         return Optional.of(best);
+    }
+
+    /** Records that a member had no memory for a move between members. */
+    void refused() {
+        costFactor *= 2;
     }
 
     private static double[] shares(List<PartitionGroupLoad> groups, int memberCount) {

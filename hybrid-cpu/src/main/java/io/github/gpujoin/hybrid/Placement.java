@@ -233,11 +233,13 @@ final class Placement implements AutoCloseable {
         for (; nextGroup < firstOrder.size(); nextGroup++, target = null) {
             PartitionGroup group = firstOrder.get(nextGroup);
             target = target == null ? firstPlan.get(group.number()) : target;
-            for (;
-                    target.hasTables() && !group.tier().isAtLeast(target.tier());
-                    target = afterRefusal(group, target)) {
+            while (target.hasTables() && !group.tier().isAtLeast(target.tier())) {
                 PartitionGroupMove first = moveOf(group, target);
-                if (first.isPossible() && isWithinShare(group, target)) {
+                if (!isWithinShare(group, target)) {
+                    target = offDevice();
+                } else if (!first.isPossible()) {
+                    target = afterRefusal(group, target);
+                } else {
                     move = first;
                     return;
                 }
@@ -281,7 +283,14 @@ final class Placement implements AutoCloseable {
         if (device.memory().canPlace() && group.wholeBytesIn(device) <= members.get(roomiest)) {
             return TableLocation.placedOn(roomiest);
         }
-        // Most of a build side that does not fit the device as a whole fits it in groups.
+        return offDevice();
+    }
+
+    /**
+     * Returns where to place a group that does not fit the device. Most of a build side that does
+     * not fit it as a whole fits it in groups, so that one group is not placed but divided.
+     */
+    private TableLocation offDevice() {
         boolean isDivisible = isOneGroup() && partitionCount() > 1 && !hasFixedCount();
         return device.isOpen() && isDivisible ? TableLocation.SPILLED : TableLocation.HOST;
     }
@@ -469,6 +478,9 @@ final class Placement implements AutoCloseable {
     private void abandonMove(EngineUnavailableException e) {
         PartitionGroupMove refused = endMove();
         refused.abandon();
+        if (refused.group().tier() == MemoryTier.DEVICE) {
+            balance.refused();
+        }
         if (e.scope() == EngineUnavailableException.Scope.DEVICE) {
             if (refused.target().tier() == MemoryTier.HOST) {
                 throw e;

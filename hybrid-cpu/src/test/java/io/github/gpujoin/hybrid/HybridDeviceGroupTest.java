@@ -3,6 +3,7 @@
 package io.github.gpujoin.hybrid;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.github.gpujoin.core.engine.InFlightProbe;
 import io.github.gpujoin.core.engine.JoinEngine;
@@ -16,6 +17,7 @@ import io.github.gpujoin.hybrid.testing.CpuDeviceGroup;
 import io.github.gpujoin.hybrid.testing.FailingDevice;
 import io.github.gpujoin.hybrid.testing.HybridScenario;
 import io.github.gpujoin.hybrid.testing.PartitionedStar;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -74,6 +76,25 @@ class HybridDeviceGroupTest extends HybridScenario {
         }
         assertThat(hostMemory.peakBytes()).isLessThanOrEqualTo(hostBytes);
         assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    /** Members have the free memory of other subtasks, which have not built their tables. */
+    @ParameterizedTest(name = "{0} subtasks, members {1} % of the need")
+    @CsvSource({"2, 100", "4, 100", "8, 100", "8, 40", "3, 150"})
+    void shouldPlaceGroupsWithinAnEqualShareOfEachMember(int subtasks, int percent) {
+        PartitionedStar star =
+                new PartitionedStar(1, 4 * KEYS, JoinKind.INNER, false)
+                        .probe(60, 0, PartitionedStar.PARTITIONS);
+        long memberBytes = neededBytes(star) * percent / 100;
+        assertTimeoutPreemptively(
+                Duration.ofSeconds(30),
+                () -> {
+                    try (HybridJoinEngine engine = engine(star, group(memberBytes, memberBytes))) {
+                        engine.shareDeviceEqually(subtasks);
+                        star.load(engine);
+                        assertJoins(star, engine);
+                    }
+                });
     }
 
     @Test

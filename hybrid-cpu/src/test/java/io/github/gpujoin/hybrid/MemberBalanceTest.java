@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.github.gpujoin.core.engine.TableMemory;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -44,6 +45,19 @@ class MemberBalanceTest {
                     .contains(new MemberBalance.Move(0, 1));
         }
         assertThat(balance.skew()).isCloseTo(1.6, within(1e-9));
+    }
+
+    @Test
+    void shouldTryAMoveHalfAsOftenAfterEachRefusal() {
+        List<PartitionGroupLoad> groups = List.of(on(0, 0.4), on(0, 0.4), on(1, 0.2));
+        List<Integer> tried = new ArrayList<>();
+        for (int interval = 1; interval <= 21; interval++) {
+            if (balance.observe(groups, ROOMY, INTERVAL_ROWS).isPresent()) {
+                tried.add(interval);
+                balance.refused();
+            }
+        }
+        assertThat(tried).containsExactly(3, 9, 20);
     }
 
     @Test

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.JobID;
+import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.metrics.scope.ScopeFormat;
 import org.apache.flink.runtime.state.KeyGroupRange;
@@ -99,9 +100,19 @@ final class DeviceSharing implements AutoCloseable {
                 global -> post(() -> answered(global, rows, bytes, startNs)));
     }
 
+    /**
+     * Returns at least the number of subtasks of the process: after a restore, others may open
+     * later, in the other slots.
+     */
     private int subtasksInProcess() {
+        int slots =
+                subtask.environment()
+                        .getTaskManagerInfo()
+                        .getConfiguration()
+                        .get(TaskManagerOptions.NUM_TASK_SLOTS);
+        int expected = Math.min(slots, subtask.task().getNumberOfParallelSubtasks());
         synchronized (SUBTASKS) {
-            return SUBTASKS.get(join);
+            return Math.max(expected, SUBTASKS.get(join));
         }
     }
 

@@ -87,6 +87,14 @@ public final class CpuDeviceGroup implements JoinEngineFactory {
                 engines.forEach(e -> bytes.addAll(e.tableMemory().availableBytes()));
                 return new TableMemory(bytes, true, false);
             }
+            case "capacityBytes" -> {
+                long sum = 0;
+                for (CpuJoinEngine member : engines) {
+                    long bytes = member.capacityBytes();
+                    sum = bytes > Long.MAX_VALUE - sum ? Long.MAX_VALUE : sum + bytes;
+                }
+                return sum;
+            }
             case "stats" -> {
                 EngineStats first = engines.get(0).stats();
                 return new EngineStats(

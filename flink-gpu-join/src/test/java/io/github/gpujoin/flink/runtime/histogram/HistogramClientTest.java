@@ -98,7 +98,7 @@ class HistogramClientTest {
         client.report(REPORT, answers::add);
         gateway.exhausted.get(30, TimeUnit.SECONDS);
         client.close();
-        TimeUnit.MILLISECONDS.sleep(20); // a repetition that was on its way
+        TimeUnit.MILLISECONDS.sleep(20); // a repetition that was in flight
         int sent = gateway.requestCount;
         TimeUnit.MILLISECONDS.sleep(100);
         assertThat(gateway.requestCount).isEqualTo(sent);
