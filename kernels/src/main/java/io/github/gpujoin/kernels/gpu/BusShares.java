@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  * of the faster join. A join is not limited while no other one wants to post. The clock of a join
  * that returns starts with those that want to post, so that it has no claim on the past.
  *
- * <p>{@link Share#mayPost} takes no lock, except once in {@link #RECOUNT_NS}. It may see clocks and
- * counts that are some steps old, which delays or admits as many. All other methods lock this
- * object; those of a step are called under the lock of the ring and do not contend. Thread-safe.
+ * <p>{@link Share#mayPost} takes no lock, except once in {@link #RECOUNT_NS} and when a join
+ * returns and has to wait. It may see clocks and counts that are some steps old, which delays or
+ * admits as many. All other methods lock this object; those of a step are called under the lock of
+ * the ring and do not contend. Thread-safe.
  */
 final class BusShares {
 
@@ -135,6 +136,11 @@ final class BusShares {
             this.join = join;
         }
 
+        /** Returns whether no other join uses the device, so that no step has to wait. */
+        boolean isAlone() {
+            return joins.size() <= 1;
+        }
+
         /**
          * Returns whether a step may be posted now. If not, the engine asks again soon.
          *
@@ -166,6 +172,9 @@ final class BusShares {
         void waits(Bottleneck bottleneck) {
             if (bottleneck != Bottleneck.READER) {
                 long nowNs = nanoClock.getAsLong();
+                if (!join.wantsToPost(nowNs)) {
+                    catchUp(join, nowNs);
+                }
                 activeNs = nowNs;
                 join.wantedNs = nowNs;
             }
@@ -187,9 +196,7 @@ final class BusShares {
         }
 
         private void advance(Bottleneck bottleneck, long nowNs) {
-            if (!join.wantsToPost(nowNs)) {
-                join.clock = Math.max(join.clock, clockOfOthers(join, nowNs));
-            }
+            catchUp(join, nowNs);
             if (bottleneck == Bottleneck.DEVICE) {
                 join.wantedNs = nowNs;
             }
@@ -284,6 +291,13 @@ final class BusShares {
         inFlightBytes = bytes;
         inFlightSteps = steps;
         recountedNs = nowNs;
+    }
+
+    /** Sets the clock of a join that did not want to post, so that it has no claim on the past. */
+    private synchronized void catchUp(Join join, long nowNs) {
+        if (!join.wantsToPost(nowNs)) {
+            join.clock = Math.max(join.clock, clockOfOthers(join, nowNs));
+        }
     }
 
     /**

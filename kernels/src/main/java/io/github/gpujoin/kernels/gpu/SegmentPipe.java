@@ -197,7 +197,9 @@ final class SegmentPipe {
 
     /** Returns NOT_POSTED if the step must wait for other joins, or the ring is full. */
     private long post(Segment segment, int buffer, boolean resume) {
-        BusShares.Bottleneck bottleneck = bottleneck();
+        // To look at the oldest step costs the device a cache line.
+        BusShares.Bottleneck bottleneck =
+                share.isAlone() ? BusShares.Bottleneck.FACTS : bottleneck();
         if (!share.mayPost(bottleneck)) {
             return Segment.NOT_POSTED;
         }

@@ -249,6 +249,25 @@ class BusSharesTest {
         assertThat(second.readBytes / (first.readBytes - before)).isCloseTo(1, within(0.1));
     }
 
+    /**
+     * The other one has more in flight than is allowed with two, so that its return begins with a
+     * wait.
+     */
+    @ParameterizedTest(name = "seed={0}")
+    @ValueSource(longs = {20, 21})
+    void shouldDivideTheBusFromTheReturnOfAnIdleJoin(long seed) {
+        Random random = new Random(seed);
+        Join first = new Join(1).with(4, 64, 128 << 10);
+        Join idle = new Join(1).with(4, 64, 128 << 10).receiving(0);
+        run(random, TICKS, List.of(first, idle));
+        double before = first.readBytes;
+        idle.receiving(Double.POSITIVE_INFINITY);
+
+        run(random, TICKS / 4, List.of(first, idle));
+
+        assertThat(idle.readBytes / (first.readBytes - before)).isCloseTo(1, within(0.1));
+    }
+
     /** For example one whose results nobody reads, or that waits until its groups are drained. */
     @ParameterizedTest(name = "seed={0}")
     @ValueSource(longs = {15, 16})
@@ -280,7 +299,8 @@ class BusSharesTest {
         assertThat(first.readBytes / second.readBytes).isCloseTo(1, within(0.1));
         double possible = 16.0 * (128 << 10) / readTicks / BUS_BYTES_PER_TICK;
         double share = slow.readBytes / device.readBytes;
-        assertThat(share).isGreaterThan(0.9 * Math.min(possible, 0.5));
+        // Whenever its results are unread for a while, it loses its claim on the past.
+        assertThat(share).isGreaterThan(0.8 * Math.min(possible, 0.5));
     }
 
     @ParameterizedTest(name = "{0} to 1")
