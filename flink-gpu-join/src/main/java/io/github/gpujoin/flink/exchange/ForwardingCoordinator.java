@@ -12,18 +12,22 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A coordinator that forwards all calls to another one. An operator has one coordinator, and
- * subclasses add requests of their own to it. Its snapshots are those of the other coordinator.
+ * subclasses add requests of their own to it, which refer to attempts of subtasks. Its snapshots
+ * are those of the other coordinator.
  */
 public abstract class ForwardingCoordinator
         implements OperatorCoordinator, CoordinationRequestHandler {
 
     private final OperatorCoordinator other;
+    private final SubtaskAttempts attempts;
 
     /**
      * @param other also handles requests
+     * @param attempts learns of starts and ends before the other coordinator
      */
-    protected ForwardingCoordinator(OperatorCoordinator other) {
+    protected ForwardingCoordinator(OperatorCoordinator other, SubtaskAttempts attempts) {
         this.other = other;
+        this.attempts = attempts;
     }
 
     @Override
@@ -34,21 +38,25 @@ public abstract class ForwardingCoordinator
 
     @Override
     public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {
+        attempts.started(subtask, gateway.getExecution());
         other.executionAttemptReady(subtask, attempt, gateway);
     }
 
     @Override
     public void executionAttemptFailed(int subtask, int attempt, @Nullable Throwable reason) {
+        attempts.ended(subtask, attempt);
         other.executionAttemptFailed(subtask, attempt, reason);
     }
 
     @Override
     public void subtaskReset(int subtask, long checkpointId) {
+        attempts.reset(subtask);
         other.subtaskReset(subtask, checkpointId);
     }
 
     @Override
     public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) throws Exception {
+        attempts.resetAll();
         other.resetToCheckpoint(checkpointId, state);
     }
 
@@ -59,6 +67,7 @@ public abstract class ForwardingCoordinator
 
     @Override
     public void close() throws Exception {
+        attempts.resetAll();
         other.close();
     }
 

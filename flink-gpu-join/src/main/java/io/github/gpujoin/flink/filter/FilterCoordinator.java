@@ -9,7 +9,6 @@ import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Coordinator of a join that exchanges filters of facts between processes. Everything else goes to
@@ -21,10 +20,10 @@ public final class FilterCoordinator extends ForwardingCoordinator {
     private final Context context;
     private final FilterExchange exchange;
 
-    private FilterCoordinator(Context context, OperatorCoordinator other, FilterPlan plan) {
-        super(other);
+    private FilterCoordinator(Context context, OperatorCoordinator other, FilterExchange exchange) {
+        super(other, exchange);
         this.context = context;
-        this.exchange = new FilterExchange(plan, ForkJoinPool.commonPool());
+        this.exchange = exchange;
     }
 
     /**
@@ -42,7 +41,10 @@ public final class FilterCoordinator extends ForwardingCoordinator {
 
         @Override
         public OperatorCoordinator create(Context context) throws Exception {
-            return new FilterCoordinator(context, other.create(context), plan);
+            return new FilterCoordinator(
+                    context,
+                    other.create(context),
+                    new FilterExchange(plan, ForkJoinPool.commonPool()));
         }
     }
 
@@ -53,35 +55,5 @@ public final class FilterCoordinator extends ForwardingCoordinator {
                 ? exchange.handle(asked, context.currentParallelism())
                         .thenApply(FilterResponse::toResponse)
                 : super.handleCoordinationRequest(request);
-    }
-
-    @Override
-    public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {
-        exchange.started(subtask, gateway.getExecution());
-        super.executionAttemptReady(subtask, attempt, gateway);
-    }
-
-    @Override
-    public void executionAttemptFailed(int subtask, int attempt, @Nullable Throwable reason) {
-        exchange.ended(subtask, attempt);
-        super.executionAttemptFailed(subtask, attempt, reason);
-    }
-
-    @Override
-    public void subtaskReset(int subtask, long checkpointId) {
-        exchange.reset(subtask);
-        super.subtaskReset(subtask, checkpointId);
-    }
-
-    @Override
-    public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) throws Exception {
-        exchange.resetAll();
-        super.resetToCheckpoint(checkpointId, state);
-    }
-
-    @Override
-    public void close() throws Exception {
-        exchange.resetAll();
-        super.close();
     }
 }

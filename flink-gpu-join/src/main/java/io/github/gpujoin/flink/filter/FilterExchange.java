@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.filter;
 
+import io.github.gpujoin.flink.exchange.SubtaskAttempts;
 import io.github.gpujoin.flink.filter.FilterRequest.Announce;
 import io.github.gpujoin.flink.filter.FilterRequest.Ask;
 import io.github.gpujoin.flink.filter.FilterRequest.Confirm;
@@ -54,7 +55,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Used by the JobMaster's main thread, and guarded by itself, since keys are merged in another.
  */
-final class FilterExchange {
+final class FilterExchange extends SubtaskAttempts {
 
     private static final long WAIT_MS = 5_000;
 
@@ -62,9 +63,6 @@ final class FilterExchange {
     private final Executor worker;
     private final long waitMs;
     private final Clock clock;
-
-    /** The current attempt of each subtask of the join that has started. */
-    private final Map<Integer, ExecutionAttemptID> started = new HashMap<>();
 
     private final Map<Integer, Announce> announced = new HashMap<>();
 
@@ -97,34 +95,15 @@ final class FilterExchange {
         this.clock = clock;
     }
 
-    /** Records that an attempt of a subtask of the join has started. */
-    synchronized void started(int subtask, ExecutionAttemptID attempt) {
-        // Flink may repeat the report after failures that overlap.
-        if (!attempt.equals(started.get(subtask))) {
-            reset(subtask);
-            started.put(subtask, attempt);
-        }
-    }
-
-    /** Records that an attempt of a subtask of the join has failed or was cancelled. */
-    synchronized void ended(int subtask, int attemptNumber) {
-        ExecutionAttemptID current = started.get(subtask);
-        if (current != null && current.getAttemptNumber() == attemptNumber) {
-            reset(subtask);
-        }
-    }
-
-    /** Forgets the current attempt of a subtask of the join. */
-    synchronized void reset(int subtask) {
-        started.remove(subtask);
+    @Override
+    protected void forget(int subtask) {
         announced.remove(subtask);
         announcers.remove(subtask);
         endGeneration();
     }
 
-    /** Forgets all attempts. */
-    synchronized void resetAll() {
-        started.clear();
+    @Override
+    protected void forgetAll() {
         announced.clear();
         announcers.clear();
         endGeneration();
@@ -172,10 +151,9 @@ final class FilterExchange {
 
     private CompletableFuture<FilterResponse> announce(Announce announce, int parallelism) {
         int subtask = announce.attempt().getSubtaskIndex();
-        ExecutionAttemptID current = started.get(subtask);
-        if (!announce.attempt().equals(current)) {
+        if (!isCurrent(announce.attempt())) {
             // The message may precede Flink's report. Otherwise it is of an earlier attempt.
-            boolean mayStart = current == null && subtask < parallelism;
+            boolean mayStart = !hasStarted(subtask) && subtask < parallelism;
             return completed(mayStart ? FilterResponse.AGAIN : FilterResponse.OVER);
         }
         CompletableFuture<FilterResponse> answer = new CompletableFuture<>();

@@ -8,7 +8,6 @@ import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Coordinator of a join that adds up histograms. Everything else goes to another coordinator, whose
@@ -19,10 +18,11 @@ public final class HistogramCoordinator extends ForwardingCoordinator {
     private final Context context;
     private final HistogramExchange exchange;
 
-    private HistogramCoordinator(Context context, OperatorCoordinator other, String join) {
-        super(other);
+    private HistogramCoordinator(
+            Context context, OperatorCoordinator other, HistogramExchange exchange) {
+        super(other, exchange);
         this.context = context;
-        this.exchange = new HistogramExchange(join);
+        this.exchange = exchange;
     }
 
     /**
@@ -41,7 +41,8 @@ public final class HistogramCoordinator extends ForwardingCoordinator {
 
         @Override
         public OperatorCoordinator create(Context context) throws Exception {
-            return new HistogramCoordinator(context, other.create(context), join);
+            return new HistogramCoordinator(
+                    context, other.create(context), new HistogramExchange(join));
         }
     }
 
@@ -52,35 +53,5 @@ public final class HistogramCoordinator extends ForwardingCoordinator {
                 ? exchange.report(report, context.currentParallelism())
                         .thenApply(GlobalHistogram::toResponse)
                 : super.handleCoordinationRequest(request);
-    }
-
-    @Override
-    public void executionAttemptReady(int subtask, int attempt, SubtaskGateway gateway) {
-        exchange.started(subtask, gateway.getExecution());
-        super.executionAttemptReady(subtask, attempt, gateway);
-    }
-
-    @Override
-    public void executionAttemptFailed(int subtask, int attempt, @Nullable Throwable reason) {
-        exchange.ended(subtask, attempt);
-        super.executionAttemptFailed(subtask, attempt, reason);
-    }
-
-    @Override
-    public void subtaskReset(int subtask, long checkpointId) {
-        exchange.reset(subtask);
-        super.subtaskReset(subtask, checkpointId);
-    }
-
-    @Override
-    public void resetToCheckpoint(long checkpointId, byte @Nullable [] state) throws Exception {
-        exchange.resetAll();
-        super.resetToCheckpoint(checkpointId, state);
-    }
-
-    @Override
-    public void close() throws Exception {
-        exchange.resetAll();
-        super.close();
     }
 }

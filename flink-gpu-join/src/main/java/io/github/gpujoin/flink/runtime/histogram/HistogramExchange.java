@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.histogram;
 
+import io.github.gpujoin.flink.exchange.SubtaskAttempts;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,14 +26,13 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Thread-safe; the answers complete in the thread of the last report.
  */
-final class HistogramExchange {
+final class HistogramExchange extends SubtaskAttempts {
 
     private static final Logger LOG = LoggerFactory.getLogger(HistogramExchange.class);
     private static final long WAIT_MS = 5_000;
 
     private final String join;
     private final long waitMs;
-    private final Map<Integer, ExecutionAttemptID> started = new HashMap<>();
     private final Map<Integer, HistogramReport> reports = new HashMap<>();
 
     /** Reports that wait for those of others, by subtask. */
@@ -56,34 +55,15 @@ final class HistogramExchange {
         this.waitMs = waitMs;
     }
 
-    /** Records that an attempt of a subtask has started. */
-    synchronized void started(int subtask, ExecutionAttemptID attempt) {
-        // Flink may repeat the message after failures that overlap.
-        if (!attempt.equals(started.get(subtask))) {
-            reset(subtask);
-            started.put(subtask, attempt);
-        }
-    }
-
-    /** Records that an attempt of a subtask has failed or was cancelled. */
-    synchronized void ended(int subtask, int attemptNumber) {
-        ExecutionAttemptID current = started.get(subtask);
-        if (current != null && current.getAttemptNumber() == attemptNumber) {
-            reset(subtask);
-        }
-    }
-
-    /** Forgets the current attempt of a subtask. */
-    synchronized void reset(int subtask) {
-        started.remove(subtask);
+    @Override
+    protected void forget(int subtask) {
         reports.remove(subtask);
         waiting.remove(subtask);
         sums = null;
     }
 
-    /** Forgets all attempts. */
-    synchronized void resetAll() {
-        started.clear();
+    @Override
+    protected void forgetAll() {
         reports.clear();
         waiting.clear();
         sums = null;
@@ -108,7 +88,7 @@ final class HistogramExchange {
             int parallelism,
             CompletableFuture<@Nullable GlobalHistogram> answer) {
         int subtask = report.attempt().getSubtaskIndex();
-        if (!report.attempt().equals(started.get(subtask))) {
+        if (!isCurrent(report.attempt())) {
             // The report precedes Flink's message, or is of an earlier attempt.
             return List.of(() -> answer.complete(null));
         }
