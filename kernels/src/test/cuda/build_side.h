@@ -112,7 +112,7 @@ struct BuildSide {
             forEachRow(threads, [this, &repeats](uint32_t row) {
                 if (dimension.tableKind == TABLE_CHAINED) {
                     insertChained(dimension, build, row);
-                } else if (!insertUnique(dimension, build, row)) {
+                } else if (!insertUnique(dimension, build, row, keys[row])) {
                     repeats++;
                 }
             });
@@ -121,13 +121,13 @@ struct BuildSide {
     }
 
     void group(uint32_t threads) {
-        forEachRow(threads, [&](uint32_t row) { countInGroup(dimension, build, row); });
+        forEachRow(threads, [&](uint32_t row) { countInGroup(dimension, build, row, keys[row]); });
         uint32_t nextRow = 0;
         for (uint32_t slot = 0; slot < dimension.slotCount; slot++) {
             allocateGroup(dimension, slot, &nextRow);
         }
         REQUIRE(nextRow == keys.size());
-        forEachRow(threads, [&](uint32_t row) { writeToGroup(dimension, build, row); });
+        forEachRow(threads, [&](uint32_t row) { writeToGroup(dimension, build, row, keys[row]); });
     }
 
     bool keepsPayload() const {

@@ -30,6 +30,7 @@ thread_local Index gridDim;
 #define __shared__ static thread_local
 #define __launch_bounds__(threads)
 static void __syncthreads() {}
+static void __syncwarp() {}
 static uint64_t __shfl_up_sync(uint32_t, uint64_t value, uint32_t) { return value; }
 static uint64_t __shfl_sync(uint32_t, uint64_t value, uint32_t) { return value; }
 static bool __all_sync(uint32_t, bool value) { return value; }

@@ -107,6 +107,8 @@ GPUJOIN_HD inline void insertChained(const Dimension& table, const BuildRuns& bu
     rowNext(table, row) = exchangeRelaxedDevice(&heads[slot], row);
 }
 
+// Insertion takes rows whose key is of the table that is built, see isOfTable.
+
 // Returns the slot of the key of a row. If no row of the key occupies one, this row does: then
 // `isFirst`. `firstRow(slot)` is the word that holds the first row of a slot. All bytes of slots
 // are initially 0xFF, and at least one slot more than there are keys exists. Keys are compared in
@@ -131,12 +133,8 @@ GPUJOIN_HD inline uint32_t acquireSlot(const Dimension& table, const BuildRuns& 
 }
 
 // Returns false if the key is present already; the table keeps the row that was inserted first.
-// Ignores a row of another shard.
-GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row) {
-    int64_t key = buildKey(build, row);
-    if (!isOfTable(table, key)) {
-        return true;
-    }
+GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                    int64_t key) {
     bool isFirst;
     uint32_t slot = acquireSlot(table, build, row, key, isFirst,
                                 [&table](uint32_t at) { return &rowNext(table, at); });
@@ -147,13 +145,10 @@ GPUJOIN_HD inline bool insertUnique(const Dimension& table, const BuildRuns& bui
 }
 
 // Grouping, first pass: counts a row in the slot of its key. Counts start at -1, because all bytes
-// of a slot are initially 0xFF. Ignores a row of another shard.
-GPUJOIN_HD inline void countInGroup(const Dimension& table, const BuildRuns& build, uint32_t row) {
+// of a slot are initially 0xFF.
+GPUJOIN_HD inline void countInGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                    int64_t key) {
     KeySlot* slots = keySlots(table);
-    int64_t key = buildKey(build, row);
-    if (!isOfTable(table, key)) {
-        return;
-    }
     bool isFirst;
     uint32_t slot = acquireSlot(table, build, row, key, isFirst,
                                 [slots](uint32_t at) { return &slots[at].first; });
@@ -177,12 +172,9 @@ GPUJOIN_HD inline uint32_t allocateGroup(const Dimension& table, uint32_t slot, 
 
 // Third pass: writes a row to the last free row of its group. Finding the slot again takes one
 // access, as reading the range of a stored slot would.
-GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row) {
+GPUJOIN_HD inline void writeToGroup(const Dimension& table, const BuildRuns& build, uint32_t row,
+                                    int64_t key) {
     KeySlot* slots = keySlots(table);
-    int64_t key = buildKey(build, row);
-    if (!isOfTable(table, key)) {
-        return;
-    }
     uint32_t slot = builtSlotOf(table, key);
     // The key has a slot, and no slot before it is empty.
     while (slots[slot].key != key) {

@@ -72,6 +72,63 @@ class BlockGroup {
     }
 };
 
+// Maximum threads of a block of the build kernels, and the lanes of its warps. On the CPU each
+// thread is a warp of its own.
+constexpr uint32_t BUILD_THREADS = 256;
+#if defined(__CUDACC__)
+constexpr uint32_t BUILD_LANES = WARP;
+#else
+constexpr uint32_t BUILD_LANES = 1;
+#endif
+
+// A row of the shard that is built, until every lane of a warp has one.
+struct WaitingRow {
+    int64_t key;
+    uint32_t row;
+};
+
+// Calls `work(row, key)` for the rows of the table that is built. Of a shard, a warp collects rows
+// first: rows of other shards would leave lanes idle, with fewer memory accesses in flight.
+template <typename Work>
+__device__ void forRowsOfTable(const Dimension& table, const BuildRuns& build, uint64_t rowCount,
+                               Work work) {
+    constexpr uint32_t ALL_LANES = 0xFFFFFFFFu;
+    __shared__ WaitingRow waiting[BUILD_THREADS / BUILD_LANES][2 * BUILD_LANES];
+    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
+    uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (table.builtShards == 0) {
+        for (; index < rowCount; index += stride) {
+            uint32_t row = static_cast<uint32_t>(index);
+            work(row, buildKey(build, row));
+        }
+        return;
+    }
+    uint32_t lane = threadIdx.x % BUILD_LANES;
+    WaitingRow* rows = waiting[threadIdx.x / BUILD_LANES];
+    uint32_t count = 0;
+    // All lanes of a warp make the same number of rounds.
+    for (; index - lane < rowCount; index += stride) {
+        uint32_t row = static_cast<uint32_t>(index);
+        int64_t key = index < rowCount ? buildKey(build, row) : 0;
+        bool isOwn = index < rowCount && isOfTable(table, key);
+        uint32_t own = __ballot_sync(ALL_LANES, isOwn);
+        if (isOwn) {
+            rows[count + __popc(own & ((1u << lane) - 1))] = {key, row};
+        }
+        count += __popc(own);
+        __syncwarp();
+        if (count >= BUILD_LANES) {
+            count -= BUILD_LANES;
+            WaitingRow taken = rows[count + lane];
+            __syncwarp();  // the next round overwrites these places
+            work(taken.row, taken.key);
+        }
+    }
+    if (lane < count) {
+        work(rows[lane].row, rows[lane].key);
+    }
+}
+
 }  // namespace gpujoin
 
 using namespace gpujoin;
@@ -90,15 +147,14 @@ extern "C" __global__ void __launch_bounds__(SERVE_THREADS)
 // The build kernels process rows, or slots, in a grid-stride loop.
 
 // Inserts rows into a UNIQUE table; counts rows whose key was already present.
-extern "C" __global__ void gpujoin_insert_unique(const Dimension* table, const BuildRuns* build,
-                                                 uint64_t rowCount, unsigned long long* repeats) {
-    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
-         row += stride) {
-        if (!insertUnique(*table, *build, static_cast<uint32_t>(row))) {
+extern "C" __global__ void __launch_bounds__(BUILD_THREADS)
+    gpujoin_insert_unique(const Dimension* table, const BuildRuns* build, uint64_t rowCount,
+                          unsigned long long* repeats) {
+    forRowsOfTable(*table, *build, rowCount, [=](uint32_t row, int64_t key) {
+        if (!insertUnique(*table, *build, row, key)) {
             atomicAdd(repeats, 1ull);
         }
-    }
+    });
 }
 
 // Counts the rows, or changes, of a shard in the runs of one device.
@@ -129,13 +185,10 @@ extern "C" __global__ void gpujoin_insert_chained(const Dimension* table, const 
     }
 }
 
-extern "C" __global__ void gpujoin_group_count(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount) {
-    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
-         row += stride) {
-        countInGroup(*table, *build, static_cast<uint32_t>(row));
-    }
+extern "C" __global__ void __launch_bounds__(BUILD_THREADS)
+    gpujoin_group_count(const Dimension* table, const BuildRuns* build, uint64_t rowCount) {
+    forRowsOfTable(*table, *build, rowCount,
+                   [=](uint32_t row, int64_t key) { countInGroup(*table, *build, row, key); });
 }
 
 // Assigns rows to groups, and determines the size of the largest group. Both counters start at 0.
@@ -151,13 +204,10 @@ extern "C" __global__ void gpujoin_group_allocate(const Dimension* table, uint32
     }
 }
 
-extern "C" __global__ void gpujoin_group_write(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount) {
-    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
-         row += stride) {
-        writeToGroup(*table, *build, static_cast<uint32_t>(row));
-    }
+extern "C" __global__ void __launch_bounds__(BUILD_THREADS)
+    gpujoin_group_write(const Dimension* table, const BuildRuns* build, uint64_t rowCount) {
+    forRowsOfTable(*table, *build, rowCount,
+                   [=](uint32_t row, int64_t key) { writeToGroup(*table, *build, row, key); });
 }
 
 // Widens the range of each column except the key to the values in the runs of one device.

@@ -12,7 +12,9 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.gpu.FailingDevice;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
+import io.github.gpujoin.kernels.gpu.NeedsTwoGpus;
 import io.github.gpujoin.kernels.gpu.RingMemory;
+import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -69,6 +71,19 @@ class GpuFailureOperatorTest {
     @EnumSource(names = {"DEVICE_LOST", "KERNEL_STALLED"})
     void shouldGoOnFromAnyCallOfARealDriver(GpuFailure failure) throws Exception {
         GpuOptions options = OPTIONS.withStallTimeoutNs(TimeUnit.SECONDS.toNanos(10));
+        assertThat(runUntilNoneFails(n -> FailingDevice.real(options, n, failure)))
+                .isBetween(20, MOST_CALLS);
+    }
+
+    @NeedsTwoGpus
+    @ParameterizedTest(name = "with {0}, tables {1} on two devices")
+    @CsvSource({"DEVICE_LOST, SHARDED", "KERNEL_STALLED, REPLICATED"})
+    void shouldGoOnFromAnyCallOfTheSecondOfTwoRealDrivers(GpuFailure failure, TableSpread spread)
+            throws Exception {
+        GpuOptions options =
+                OPTIONS.withStallTimeoutNs(TimeUnit.SECONDS.toNanos(10))
+                        .withDevices(List.of(0, 1))
+                        .withSpread(spread);
         assertThat(runUntilNoneFails(n -> FailingDevice.real(options, n, failure)))
                 .isBetween(20, MOST_CALLS);
     }

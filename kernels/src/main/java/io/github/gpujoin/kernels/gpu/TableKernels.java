@@ -17,7 +17,10 @@ final class TableKernels {
     private static final int TABLES = 2;
 
     private static final int COUNTERS = 2;
+
+    /** BUILD_THREADS of {@code engine.cu}. */
     private static final int THREADS = 256;
+
     private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
 
     private final DeviceLease lease;

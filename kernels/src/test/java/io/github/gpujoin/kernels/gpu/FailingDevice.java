@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 /**
  * GPU engines on devices of which one fails: after a number of successful calls, its driver fails
@@ -32,7 +33,7 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
 
     private final transient List<Member> members = new ArrayList<>();
     private final GpuOptions options;
-    private final int goodCalls;
+    private volatile int goodCalls;
     private final GpuFailure failure;
     private transient DeviceGroup group;
     private int calls;
@@ -148,23 +149,32 @@ public final class FailingDevice implements JoinEngineFactory, AutoCloseable {
      * of the options' devices fails.
      */
     public static FailingDevice fake(GpuOptions options, int goodCalls, GpuFailure failure) {
+        return of(options, goodCalls, failure, device -> new RefusingDriver());
+    }
+
+    /** Uses the options' devices, of which the last one fails. */
+    public static FailingDevice real(GpuOptions options, int goodCalls, GpuFailure failure) {
+        return of(options, goodCalls, failure, CudaDrivers::open);
+    }
+
+    private static FailingDevice of(
+            GpuOptions options, int goodCalls, GpuFailure failure, IntFunction<CudaDriver> open) {
         FailingDevice devices = new FailingDevice(options, goodCalls, failure);
         int last = options.devices().get(options.devices().size() - 1);
         for (int device : options.devices()) {
-            devices.members.add(devices.new Member(new RefusingDriver(), device == last));
+            devices.members.add(devices.new Member(open.apply(device), device == last));
         }
         return devices;
     }
 
-    /** Device 0. */
-    public static FailingDevice real(GpuOptions options, int goodCalls, GpuFailure failure) {
-        FailingDevice device = new FailingDevice(options, goodCalls, failure);
-        device.members.add(device.new Member(CudaDrivers.open(0), true));
-        return device;
-    }
-
     public boolean hasFailed() {
         return calls > goodCalls;
+    }
+
+    /** Ends the serving kernel of the last device, whose driver fails all further calls. */
+    public void failNow() {
+        goodCalls = 0;
+        members.get(members.size() - 1).stopKernel();
     }
 
     /** Ends the serving kernel without a request of an engine. */

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.binding.jcuda;
 import static io.github.gpujoin.kernels.binding.jcuda.CudaCalls.check;
 
 import java.util.ArrayDeque;
+import java.util.concurrent.locks.ReentrantLock;
 import jcuda.driver.CUevent;
 import jcuda.driver.CUevent_flags;
 import jcuda.driver.CUresult;
@@ -17,10 +18,21 @@ import jcuda.driver.JCudaDriver;
  */
 final class CopyQueue {
 
+    /**
+     * Minimum time between two queries of waiting threads. Without it, many threads that wait would
+     * always hold the lock, and copies could not start.
+     */
+    private static final long QUERY_INTERVAL_NS = 4_000;
+
     private final CUstream stream;
+    private final ReentrantLock lock = new ReentrantLock();
     private final ArrayDeque<CUevent> pending = new ArrayDeque<>();
     private final ArrayDeque<CUevent> spare = new ArrayDeque<>();
-    private long completedCount;
+
+    /** Written under the lock. A volatile read that covers a copy orders its caller behind it. */
+    private volatile long completedCount;
+
+    private volatile long lastQueryNs = System.nanoTime();
 
     /**
      * @param stream to be created before the first copy is started
@@ -29,29 +41,41 @@ final class CopyQueue {
         this.stream = stream;
     }
 
-    synchronized long start(long deviceAddress, long pinnedAddress, long lengthBytes) {
-        reap();
-        CUevent event = spare.isEmpty() ? newEvent() : spare.pop();
-        check(
-                JCudaDriver.cuMemcpyHtoDAsync(
-                        new DeviceAddress(deviceAddress),
-                        new HostAddress(pinnedAddress),
-                        lengthBytes,
-                        stream),
-                "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
-        check(JCudaDriver.cuEventRecord(event, stream), "cuEventRecord");
-        pending.add(event);
-        return completedCount + pending.size() - 1;
+    long start(long deviceAddress, long pinnedAddress, long lengthBytes) {
+        lock.lock();
+        try {
+            reap();
+            CUevent event = spare.isEmpty() ? newEvent() : spare.pop();
+            check(
+                    JCudaDriver.cuMemcpyHtoDAsync(
+                            new DeviceAddress(deviceAddress),
+                            new HostAddress(pinnedAddress),
+                            lengthBytes,
+                            stream),
+                    "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+            check(JCudaDriver.cuEventRecord(event, stream), "cuEventRecord");
+            pending.add(event);
+            return completedCount + pending.size() - 1;
+        } finally {
+            lock.unlock();
+        }
     }
 
-    synchronized boolean hasCompleted(long copy) {
-        if (copy >= completedCount) {
-            reap();
+    boolean hasCompleted(long copy) {
+        if (copy >= completedCount
+                && System.nanoTime() - lastQueryNs >= QUERY_INTERVAL_NS
+                && lock.tryLock()) {
+            try {
+                reap();
+            } finally {
+                lock.unlock();
+            }
         }
         return copy < completedCount;
     }
 
     private void reap() {
+        lastQueryNs = System.nanoTime();
         while (!pending.isEmpty()) {
             int result = JCudaDriver.cuEventQuery(pending.peek());
             if (result == CUresult.CUDA_ERROR_NOT_READY) {
@@ -59,7 +83,7 @@ final class CopyQueue {
             }
             check(result, "cuEventQuery");
             spare.push(pending.remove());
-            completedCount++;
+            completedCount = completedCount + 1;
         }
     }
 
@@ -71,8 +95,13 @@ final class CopyQueue {
         return event;
     }
 
-    synchronized void close() {
-        pending.forEach(JCudaDriver::cuEventDestroy);
-        spare.forEach(JCudaDriver::cuEventDestroy);
+    void close() {
+        lock.lock();
+        try {
+            pending.forEach(JCudaDriver::cuEventDestroy);
+            spare.forEach(JCudaDriver::cuEventDestroy);
+        } finally {
+            lock.unlock();
+        }
     }
 }
