@@ -17,17 +17,21 @@ import org.jspecify.annotations.Nullable;
  * post. While another join wants to post, a step must wait
  *
  * <ul>
- *   <li>if {@link #MAX_IN_FLIGHT_BYTES} are in flight: they bound the time that a step spends
- *       behind those of others; or
+ *   <li>if {@link Load#FULL} is in flight, which bounds the time that a step spends behind those of
+ *       others; or
  *   <li>if the clock of its join is ahead of the other one's by more than {@link #MAX_LEAD_BYTES}
- *       over the larger of the two weights, and {@link #SATURATING_BYTES} are in flight.
+ *       over the larger of the two weights, and {@link Load#SATURATING} is in flight.
  * </ul>
  *
- * <p>A join wants to post if it has just waited, or had all slots of an engine in flight after its
- * last step, and its results are read as they are ready. While two joins want to post and the bus
- * is busy, their bytes over their weights differ by at most the lead and one step for each thread
- * of the faster join. A join is not limited while no other one wants to post. The clock of a join
- * that returns starts with those that want to post, so that it has no claim on the past.
+ * <p>Between these two loads, only the joins that are behind may post. A join wants to post if it
+ * has just waited, or had all slots of an engine in flight after its last step, and its results are
+ * read as they are ready. While two joins want to post and the bus is busy, their bytes over their
+ * weights differ by at most the lead and one step for each thread of the faster join. A join is not
+ * limited while no other one wants to post.
+ *
+ * <p>A join has no claim on what it could not use. The clock of one that returns starts with those
+ * that want to post. A step that is posted although its join is ahead moves the others to the lead
+ * behind it: they have too few slots for their share.
  *
  * <p>{@link Share#mayPost} takes no lock, except once in {@link #RECOUNT_NS} and when a join
  * returns and has to wait. It may see clocks and counts that are some steps old, which delays or
@@ -37,19 +41,29 @@ import org.jspecify.annotations.Nullable;
 final class BusShares {
 
     /**
-     * Bytes in flight that keep the bus of a device busy: an H200 reads 95 % of its bus with one
-     * million plain keys of 8 bytes in flight.
+     * What is in flight on a device.
+     *
+     * @param bytes of so many steps
+     * @param steps that are short
+     * @param bytesAlone of steps of any number
      */
-    static final long SATURATING_BYTES = 8L << 20;
+    private record Load(long bytes, int steps, long bytesAlone) {
 
-    /** Twice as much; a bus of 50 GB/s reads it in a third of a millisecond. */
-    static final long MAX_IN_FLIGHT_BYTES = 16L << 20;
+        /**
+         * Keeps the bus busy: an H200 reads 95 % of its bus with one million plain keys of 8 bytes
+         * in flight. The gate of its kernel admits 24 reads at once, so that fewer than twice as
+         * many short steps leave room.
+         */
+        static final Load SATURATING = new Load(8L << 20, 48, 32L << 20);
 
-    /**
-     * Steps without which a device has room, whatever their bytes: twice the reads that the gate of
-     * a kernel admits.
-     */
-    static final int SATURATING_STEPS = 48;
+        /** A bus of 50 GB/s reads the most, 48 MiB, in a millisecond. */
+        static final Load FULL = new Load(16L << 20, 96, 48L << 20);
+
+        boolean isReachedBy(long inFlightBytes, int inFlightSteps) {
+            return inFlightBytes >= bytesAlone
+                    || (inFlightBytes >= bytes && inFlightSteps >= steps);
+        }
+    }
 
     /**
      * More than a bus of 60 GB/s reads in {@link #ACTIVE_NS}, so that a join that no longer posts
@@ -59,7 +73,7 @@ final class BusShares {
 
     /**
      * Time for which a join wants to post, and steps of an engine count as in flight, without a new
-     * sign of it.
+     * sign of it. Few steps are in flight for longer.
      */
     static final long ACTIVE_NS = 1_000_000;
 
@@ -83,7 +97,7 @@ final class BusShares {
         private final double weight;
         private int engineCount;
 
-        /** Bytes posted over the weight, without those missed while idle. */
+        /** Bytes posted over the weight, and those that it could not use. */
         private volatile double clock;
 
         /** When the join last wanted to post. */
@@ -100,7 +114,11 @@ final class BusShares {
         }
 
         private boolean isAheadOf(Join other) {
-            return (clock - other.clock) * Math.max(weight, other.weight) > MAX_LEAD_BYTES;
+            return clock - other.clock > leadOver(other);
+        }
+
+        private double leadOver(Join other) {
+            return MAX_LEAD_BYTES / Math.max(weight, other.weight);
         }
     }
 
@@ -148,15 +166,15 @@ final class BusShares {
          */
         boolean mayPost(Bottleneck bottleneck) {
             List<Join> all = joins;
-            if (all.size() <= 1 || !hasInFlight(SATURATING_BYTES)) {
+            if (all.size() <= 1 || !hasInFlight(Load.SATURATING)) {
                 return true;
             }
             long nowNs = nanoClock.getAsLong();
             if (nowNs - recountedNs > RECOUNT_NS) {
                 recount(nowNs);
             }
-            boolean isFull = hasInFlight(MAX_IN_FLIGHT_BYTES);
-            boolean isSaturated = hasInFlight(SATURATING_BYTES);
+            boolean isFull = hasInFlight(Load.FULL);
+            boolean isSaturated = hasInFlight(Load.SATURATING);
             for (Join other : all) {
                 if (other != join
                         && other.wantsToPost(nowNs)
@@ -189,14 +207,16 @@ final class BusShares {
             synchronized (BusShares.this) {
                 count(this, lengthBytes, 1);
                 if (joins.size() > 1) {
-                    advance(bottleneck, nanoClock.getAsLong());
+                    long nowNs = nanoClock.getAsLong();
+                    catchUp(join, nowNs);
+                    markActive(bottleneck, nowNs);
+                    limitClaims(join);
                 }
                 join.clock += lengthBytes / join.weight;
             }
         }
 
-        private void advance(Bottleneck bottleneck, long nowNs) {
-            catchUp(join, nowNs);
+        private void markActive(Bottleneck bottleneck, long nowNs) {
             if (bottleneck == Bottleneck.DEVICE) {
                 join.wantedNs = nowNs;
             }
@@ -253,8 +273,8 @@ final class BusShares {
         recount(nanoClock.getAsLong());
     }
 
-    private boolean hasInFlight(long lengthBytes) {
-        return inFlightBytes >= lengthBytes && inFlightSteps >= SATURATING_STEPS;
+    private boolean hasInFlight(Load load) {
+        return load.isReachedBy(inFlightBytes, inFlightSteps);
     }
 
     private void count(Share engine, long bytes, int steps) {
@@ -293,28 +313,39 @@ final class BusShares {
         recountedNs = nowNs;
     }
 
-    /** Sets the clock of a join that did not want to post, so that it has no claim on the past. */
-    private synchronized void catchUp(Join join, long nowNs) {
-        if (!join.wantsToPost(nowNs)) {
-            join.clock = Math.max(join.clock, clockOfOthers(join, nowNs));
-        }
-    }
-
     /**
-     * Returns the clock with which a join starts that did not want to post: the least of those that
-     * do or, without any, the greatest of all.
+     * Moves the clock of a join that did not want to post to the least of those that do or, without
+     * any, to the greatest of all.
      */
-    private double clockOfOthers(Join starting, long nowNs) {
+    private synchronized void catchUp(Join join, long nowNs) {
+        if (join.wantsToPost(nowNs)) {
+            return;
+        }
         double least = Double.POSITIVE_INFINITY;
         double greatest = 0;
         for (Join other : joins) {
-            if (other != starting) {
+            if (other != join) {
                 greatest = Math.max(greatest, other.clock);
                 if (other.wantsToPost(nowNs)) {
                     least = Math.min(least, other.clock);
                 }
             }
         }
-        return least == Double.POSITIVE_INFINITY ? greatest : least;
+        double start = least == Double.POSITIVE_INFINITY ? greatest : least;
+        join.clock = Math.max(join.clock, start);
+    }
+
+    /**
+     * Moves the clocks of all others to the lead behind a join that posts, if they are further
+     * behind: they could not use what it uses. Counted from the start of its step, since a step
+     * over a small weight may exceed the lead.
+     */
+    private void limitClaims(Join posting) {
+        for (Join other : joins) {
+            double least = posting.clock - posting.leadOver(other);
+            if (other.clock < least) {
+                other.clock = least;
+            }
+        }
     }
 }

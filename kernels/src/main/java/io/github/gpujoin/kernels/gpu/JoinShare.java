@@ -11,17 +11,17 @@ import org.jspecify.annotations.Nullable;
  *
  * @param join engines with the same one have one claim together; null: an engine and its forks have
  *     one
- * @param weight of the join's bytes while several joins have facts waiting; from 0.001 to 1000
+ * @param weight of the join's bytes while several joins have facts waiting; from 0.01 to 100
  */
 public record JoinShare(@Nullable UUID join, double weight) implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
-    /** Least weight of a join. */
-    public static final double MIN_WEIGHT = 0.001;
+    /** Least weight of a join: beside one of the greatest, a step of 1 MiB waits for 0.2 s. */
+    public static final double MIN_WEIGHT = 0.01;
 
     /** Greatest weight of a join. */
-    public static final double MAX_WEIGHT = 1000;
+    public static final double MAX_WEIGHT = 100;
 
     /** A claim of each engine and its forks, as large as that of any other. */
     static final JoinShare OF_ENGINE = new JoinShare(null, 1);

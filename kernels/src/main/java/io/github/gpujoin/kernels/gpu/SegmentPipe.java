@@ -54,6 +54,9 @@ final class SegmentPipe {
     private long lastCheckNs;
     private long stopCountSeen;
 
+    /** Steps of all joins that were released, and heartbeats of the kernel while it was idle. */
+    private long progressSeen;
+
     /**
      * @param share of this engine
      * @param sizer receives the result count of each step
@@ -254,7 +257,7 @@ final class SegmentPipe {
         }
         advance();
         if (!isDone(head)) {
-            checkLiveness();
+            checkLiveness(isDue(head));
             return null;
         }
         groupsFull = completion(head).hasFullGroups();
@@ -385,7 +388,11 @@ final class SegmentPipe {
         waitedNs = 0;
     }
 
-    private void checkLiveness() {
+    /**
+     * @param awaitsOthers whether a step is not posted because of other joins; then their steps, or
+     *     an idle kernel, are progress
+     */
+    private void checkLiveness(boolean awaitsOthers) {
         long sinceNs = System.nanoTime() - lastCheckNs;
         if (sinceNs < LIVENESS_CHECK_NS) {
             return;
@@ -393,6 +400,12 @@ final class SegmentPipe {
         lease.requireRunning();
         if (stopCountSeen != lease.stopCount()) {
             stopCountSeen = lease.stopCount();
+            markProgress();
+            return;
+        }
+        long ofOthers = lease.ring().releasedCount() + lease.heartbeat();
+        if (awaitsOthers && ofOthers != progressSeen) {
+            progressSeen = ofOthers;
             markProgress();
             return;
         }
@@ -413,7 +426,7 @@ final class SegmentPipe {
     void awaitSteps() {
         markProgress();
         while (!slots.isQuiet()) {
-            checkLiveness();
+            checkLiveness(false);
             Thread.onSpinWait();
         }
         for (Segment segment : inFlight) {
@@ -451,7 +464,7 @@ final class SegmentPipe {
             return;
         }
         while (!isDone(slot, buffer, ticket)) {
-            checkLiveness();
+            checkLiveness(false);
             Thread.onSpinWait();
         }
         lease.ring().release(ticket);

@@ -56,6 +56,9 @@ final class StepRing {
     private final long[] laneBusyNs;
     private long nextTicket;
 
+    /** Written under the lock, read by any thread: a count that only grows needs no order. */
+    private volatile long releasedCount;
+
     /**
      * One step of one probe slot.
      *
@@ -187,7 +190,13 @@ final class StepRing {
             shareOfEntry[index].released(bytesOfEntry[index]);
             shareOfEntry[index] = null;
             ticketOfEntry[index] = FREE;
+            releasedCount = releasedCount + 1;
         }
+    }
+
+    /** Returns the number of completed steps that were released. Takes no lock. */
+    long releasedCount() {
+        return releasedCount;
     }
 
     /** Assigns blocks by what a subtask builds, before its facts arrive. */

@@ -26,6 +26,8 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,38 @@ class ConcurrentJoinsTest {
                 rows += batch == null ? 0 : batch.rowCount();
             }
             assertThat(rows).isEqualTo(ROWS);
+        }
+    }
+
+    /** The other join has so much in flight that no step of this one may be posted. */
+    @Test
+    void shouldWaitForItsShareLongerThanAStall() {
+        GpuOptions impatient = OPTIONS.withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(50));
+        BusShares.Share other =
+                device.lease().ring().shares().open(new JoinShare(UUID.randomUUID(), 1));
+        try (GpuJoinEngine waiting = loaded(SPEC, impatient)) {
+            long stepBytes = 1L << 20;
+            for (int i = 0; i < 100; i++) {
+                other.posted(stepBytes, BusShares.Bottleneck.DEVICE);
+            }
+            waiting.submitProbe(chunk(ChunkDescriptor.FACTS, ROWS), 0);
+            int rows = 0;
+            long startNs = System.nanoTime();
+            while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(300)) {
+                other.waits(BusShares.Bottleneck.DEVICE);
+                ResultBatch batch = waiting.poll();
+                rows += batch == null ? 0 : batch.rowCount();
+            }
+            for (int i = 0; i < 100; i++) {
+                other.released(stepBytes);
+            }
+            while (waiting.inFlightCount() > 0) {
+                ResultBatch batch = waiting.poll();
+                rows += batch == null ? 0 : batch.rowCount();
+            }
+            assertThat(rows).isEqualTo(ROWS);
+        } finally {
+            other.close();
         }
     }
 
