@@ -37,14 +37,6 @@ GPUJOIN_HD inline const unsigned char* runValue(const BuildRuns& build, uint32_t
            uint64_t{widthBytes} * rowOfRun;
 }
 
-// Returns the number of a row of every `runStep`-th run from `firstRun` on, which are those in the
-// memory of one device; at least the number of all rows if there is none.
-GPUJOIN_HD inline uint64_t rowOfShare(const BuildRuns& build, uint64_t index, uint64_t firstRun,
-                                      uint64_t runStep) {
-    uint64_t run = firstRun + (index >> build.runShift) * runStep;
-    return run << build.runShift | (index & ((uint64_t{1} << build.runShift) - 1));
-}
-
 GPUJOIN_HD inline const unsigned char* buildValue(const BuildRuns& build, const BuildColumn& column,
                                                   uint32_t row) {
     return runValue(build, column.runOffset, column.widthBytes, row);

@@ -157,17 +157,13 @@ extern "C" __global__ void __launch_bounds__(BUILD_THREADS)
     });
 }
 
-// Counts the rows, or changes, of a shard in the runs of one device.
+// Counts the rows, or changes, of a shard.
 extern "C" __global__ void gpujoin_count_shard(const Dimension* table, const BuildRuns* build,
-                                               uint64_t rowCount, uint64_t firstRun,
-                                               uint64_t runStep, unsigned long long* rows) {
+                                               uint64_t rowCount, unsigned long long* rows) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     unsigned long long count = 0;
-    for (uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;; index += stride) {
-        uint64_t row = rowOfShare(*build, index, firstRun, runStep);
-        if (row >= rowCount) {
-            break;
-        }
+    for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+         row += stride) {
         count += isOfTable(*table, buildKey(*build, static_cast<uint32_t>(row))) ? 1 : 0;
     }
     if (count > 0) {
@@ -210,19 +206,15 @@ extern "C" __global__ void __launch_bounds__(BUILD_THREADS)
                    [=](uint32_t row, int64_t key) { writeToGroup(*table, *build, row, key); });
 }
 
-// Widens the range of each column except the key to the values in the runs of one device.
+// Widens the range of each column except the key to the values of the rows.
 extern "C" __global__ void gpujoin_payload_ranges(const Dimension*, const BuildRuns* build,
-                                                  uint64_t rowCount, uint64_t firstRun,
-                                                  uint64_t runStep, PayloadRange* ranges) {
+                                                  uint64_t rowCount, PayloadRange* ranges) {
     uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
     for (uint32_t c = 1; c < build->columnCount; c++) {
         BuildColumn column = reinterpret_cast<const BuildColumn*>(build->columns)[c];
         PayloadRange range{INT64_MAX, INT64_MIN};
-        for (uint64_t index = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;; index += stride) {
-            uint64_t row = rowOfShare(*build, index, firstRun, runStep);
-            if (row >= rowCount) {
-                break;
-            }
+        for (uint64_t row = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; row < rowCount;
+             row += stride) {
             widenRange(range, buildInteger(*build, column, static_cast<uint32_t>(row)));
         }
         if (range.least < ranges[c].least) {

@@ -16,12 +16,14 @@ import java.util.stream.IntStream;
 
 /**
  * Streams the build rows of one dimension to the devices of a group as they arrive. Columns are
- * copied into one of two pinned runs of a device; a full run is copied to the device while the
- * other one is filled. Variable-width columns stay on the host, each row as {@code int32
- * lengthBytes} and the bytes.
+ * copied into one of two pinned buffers of a device; the runs of a full buffer are copied to the
+ * device while the other one is filled. A buffer holds one run at first and more of them in a
+ * larger dimension, because a copy call takes as long as the bus needs for some runs if many
+ * threads make one. Variable-width columns stay on the host, each row as {@code int32 lengthBytes}
+ * and the bytes.
  *
- * <p>If the devices can read each other's memory, each run is copied to one of them, in turn, and
- * crosses one bus only. Otherwise each run is copied to all.
+ * <p>If the devices can read each other's memory, each buffer is copied to one of them, in turn,
+ * and crosses one bus only. Otherwise each buffer is copied to all.
  *
  * <p>Device memory is allocated in extents of many runs, because each allocation stops the serving
  * kernel; copies do not. Not thread-safe, except for {@link #lengthBytes}.
@@ -30,6 +32,11 @@ final class BuildStream implements AutoCloseable {
 
     private static final int MIN_EXTENT_RUNS = 16;
     private static final int MAX_EXTENT_RUNS = 256;
+
+    /** Runs of a device after which its buffers hold {@link #LARGE_BUFFER_RUNS}. */
+    private static final int LARGE_AFTER_RUNS = 16;
+
+    private static final int LARGE_BUFFER_RUNS = 4;
 
     private static final long NO_COPY = -1;
 
@@ -42,10 +49,12 @@ final class BuildStream implements AutoCloseable {
         private final ArrayDeque<Long> free = new ArrayDeque<>();
         private final List<Long> used = new ArrayList<>();
 
-        /** The pinned run that is filled, and the one whose copy may be in flight. */
+        /** The pinned buffer that is filled, and the one whose copy may be in flight. */
         private long filled;
 
         private long copied;
+        private int bufferRuns;
+        private boolean mayGrow = true;
 
         /** Number of the last copy. */
         private long lastCopy = NO_COPY;
@@ -57,29 +66,53 @@ final class BuildStream implements AutoCloseable {
         }
 
         private void allocatePinned() {
-            filled = buffers.pinned(2L * runLayout.lengthBytes());
-            copied = filled + runLayout.lengthBytes();
+            int runs = used.size() < LARGE_AFTER_RUNS ? 1 : LARGE_BUFFER_RUNS;
+            try {
+                filled = buffers.pinned(2 * bytesOf(runs));
+                copied = filled + bytesOf(runs);
+                bufferRuns = runs;
+            } catch (GpuUnavailableException e) {
+                if (filled == 0 || e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                    throw e;
+                }
+                mayGrow = false;
+            }
         }
 
-        private void allocateExtent() {
+        /** Changes are sent whenever facts arrive, so that their buffers would not fill. */
+        private boolean needsBuffers() {
+            boolean isLarge = used.size() >= LARGE_AFTER_RUNS && runLayout.changeOffset() < 0;
+            return filled == 0 || (isLarge && mayGrow && bufferRuns < LARGE_BUFFER_RUNS);
+        }
+
+        private void allocateExtent(int runs) {
             int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, used.size()));
-            int extent = used.isEmpty() ? 1 : doubled;
+            int extent = used.isEmpty() ? runs : doubled;
             long first = buffers.device((long) extent * runLayout.lengthBytes());
             for (int i = 0; i < extent; i++) {
                 free.add(first + (long) i * runLayout.lengthBytes());
             }
         }
 
-        /** Starts a copy of a pinned run to a free run of the device, which it returns. */
-        private long startCopy(long pinned) {
-            long run = free.remove();
-            lastCopy = driver.startCopyToDevice(run, pinned, runLayout.lengthBytes());
-            used.add(run);
-            return run;
+        /** Starts copies of pinned runs to free runs of the device, in one call if they adjoin. */
+        private void startCopies(long pinned, int runs) {
+            int done = 0;
+            while (done < runs) {
+                long first = free.remove();
+                used.add(first);
+                int adjoining = 1;
+                while (done + adjoining < runs && free.element() == first + bytesOf(adjoining)) {
+                    used.add(free.remove());
+                    adjoining++;
+                }
+                lastCopy =
+                        driver.startCopyToDevice(first, pinned + bytesOf(done), bytesOf(adjoining));
+                done += adjoining;
+            }
         }
 
         /**
-         * Waits for the last copy alone. It started a whole run ago and has normally completed,
+         * Waits for the last copy alone. It started a buffer ago and has normally completed,
          * whereas other streams may always have copies queued behind it.
          */
         private void awaitLastCopy() {
@@ -120,6 +153,9 @@ final class BuildStream implements AutoCloseable {
 
     /** The device whose pinned run is filled. */
     private int current;
+
+    /** The device with the last run, which may have fewer rows. */
+    private int lastSent;
 
     private int pinnedRows;
     private boolean copying;
@@ -162,12 +198,19 @@ final class BuildStream implements AutoCloseable {
         return runs.get(member);
     }
 
+    /** Returns the addresses of the runs in the memory of a device, in order of arrival. */
+    List<Long> ownRuns(int member) {
+        return devices.get(member).used;
+    }
+
     /**
-     * Returns the runs in the memory of a device. Those of all devices together are all runs, once
-     * if each run is copied to one device.
+     * Returns the rows in the memory of a device; of all devices together all rows, once if each
+     * run is copied to one of them.
      */
-    RunShare share(int member) {
-        return isDivided ? new RunShare(member, devices.size()) : new RunShare(0, 1);
+    long ownRowCount(int member) {
+        long missing = (long) runCount() * runLayout.runRows() - rowCount;
+        boolean hasLastRun = !isDivided || member == lastSent;
+        return (long) ownRuns(member).size() * runLayout.runRows() - (hasLastRun ? missing : 0);
     }
 
     int runCount() {
@@ -197,32 +240,40 @@ final class BuildStream implements AutoCloseable {
         int row = 0;
         while (row < chunk.rowCount()) {
             DeviceRuns device = devices.get(current);
-            if (device.filled == 0) {
+            if (pinnedRows == 0 && device.needsBuffers()) {
                 group.whileStopped(timeoutNs, device::allocatePinned);
             }
-            int count = Math.min(runLayout.runRows() - pinnedRows, chunk.rowCount() - row);
+            int rowOfRun = pinnedRows % runLayout.runRows();
+            int count = Math.min(runLayout.runRows() - rowOfRun, chunk.rowCount() - row);
             copyColumns(chunk, row, count);
             pinnedRows += count;
             row += count;
-            if (pinnedRows == runLayout.runRows()) {
+            if (pinnedRows == device.bufferRuns * runLayout.runRows()) {
                 send();
             }
         }
         rowCount += chunk.rowCount();
     }
 
+    private long bytesOf(int runs) {
+        return (long) runs * runLayout.lengthBytes();
+    }
+
     private void copyColumns(Chunk chunk, int firstRow, int count) {
-        long run = devices.get(current).filled;
+        long run = devices.get(current).filled + bytesOf(pinnedRows / runLayout.runRows());
+        int rowOfRun = pinnedRows % runLayout.runRows();
         for (int c = 0; c < runLayout.chunkColumnCount(); c++) {
             long target = run + runLayout.offset(c);
-            copy(chunk, runLayout.chunkColumn(c), runLayout.widthBytes(c), firstRow, count, target);
+            int widthBytes = runLayout.widthBytes(c);
+            target += (long) widthBytes * rowOfRun;
+            copy(chunk, runLayout.chunkColumn(c), widthBytes, firstRow, count, target);
         }
         if (runLayout.changeOffset() >= 0) {
-            long target = run + runLayout.changeOffset();
+            long target = run + runLayout.changeOffset() + (long) Integer.BYTES * rowOfRun;
             copy(chunk, runLayout.changeColumn(), Integer.BYTES, firstRow, count, target);
         }
         if (runLayout.variableWidthOffset() >= 0) {
-            long refs = run + runLayout.variableWidthOffset() + (long) Long.BYTES * pinnedRows;
+            long refs = run + runLayout.variableWidthOffset() + (long) Long.BYTES * rowOfRun;
             for (int i = 0; i < count; i++) {
                 Memory.putLong(
                         refs + (long) Long.BYTES * i, copyVariableWidth(chunk, firstRow + i));
@@ -230,10 +281,9 @@ final class BuildStream implements AutoCloseable {
         }
     }
 
-    private void copy(
-            Chunk chunk, int column, long widthBytes, int firstRow, int count, long array) {
+    private static void copy(
+            Chunk chunk, int column, long widthBytes, int firstRow, int count, long target) {
         long source = chunk.columnStart(column) + widthBytes * firstRow;
-        long target = array + widthBytes * pinnedRows;
         Memory.copy(chunk.array(), source, null, target, widthBytes * count);
     }
 
@@ -246,34 +296,38 @@ final class BuildStream implements AutoCloseable {
         return address;
     }
 
-    /** Starts the copy of the filled run, and continues with another one. */
+    /** Starts to copy the runs of the filled buffer, and continues with another one. */
     private void send() {
         DeviceRuns filling = devices.get(current);
         List<DeviceRuns> targets = isDivided ? List.of(filling) : devices;
-        if (targets.stream().anyMatch(device -> device.free.isEmpty())) {
-            group.whileStopped(timeoutNs, () -> allocateExtents(targets));
+        int sent = (pinnedRows + runLayout.runRows() - 1) / runLayout.runRows();
+        if (targets.stream().anyMatch(device -> device.free.size() < sent)) {
+            group.whileStopped(timeoutNs, () -> allocateExtents(targets, sent));
         }
         targets.forEach(DeviceRuns::awaitLastCopy);
         copying = true;
         for (int i = 0; i < targets.size(); i++) {
-            runs.get(i).add(targets.get(i).startCopy(filling.filled));
+            List<Long> used = targets.get(i).used;
+            targets.get(i).startCopies(filling.filled, sent);
+            runs.get(i).addAll(used.subList(used.size() - sent, used.size()));
         }
         long next = filling.copied;
         filling.copied = filling.filled;
         filling.filled = next;
         pinnedRows = 0;
+        lastSent = current;
         current = isDivided ? (current + 1) % devices.size() : 0;
     }
 
-    private static void allocateExtents(List<DeviceRuns> targets) {
+    private static void allocateExtents(List<DeviceRuns> targets, int runs) {
         for (DeviceRuns device : targets) {
-            if (device.free.isEmpty()) {
-                device.allocateExtent();
+            if (device.free.size() < runs) {
+                device.allocateExtent(runs);
             }
         }
     }
 
-    /** Sends the partly filled run, and waits until all runs are on the device. */
+    /** Sends the partly filled buffer, and waits until all runs are on the device. */
     void flush() {
         if (pinnedRows > 0) {
             send();

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 final class ChangingShard {
 
     private static final int MIN_ROWS = 1024;
-    private static final RunShare ALL_RUNS = new RunShare(0, 1);
 
     private final DeviceLease lease;
     private final CudaDriver driver;
@@ -84,7 +83,7 @@ final class ChangingShard {
             kernels = new TableKernels(lease, scratch, timeoutNs);
         }
         runs = workspace(runsBytes(stream) + Integer.BYTES * stream.rowCount());
-        kernels.describe(stream, member, runs);
+        kernels.describe(stream.runLayout(), stream.runs(member), runs);
         return ensureFreeSlots(stream.rowCount());
     }
 
@@ -144,8 +143,6 @@ final class ChangingShard {
                 kernels.describe(0, table),
                 runs,
                 changes,
-                ALL_RUNS.first(),
-                ALL_RUNS.step(),
                 kernels.counter(0));
         return kernels.readCounter(0);
     }

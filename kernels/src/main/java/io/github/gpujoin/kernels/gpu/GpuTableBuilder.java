@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.ToLongFunction;
 
 /**
  * Builds a table on every device of a group from the rows that a stream has copied there, while the
@@ -30,8 +31,12 @@ final class GpuTableBuilder implements AutoCloseable {
         private final Buffers owner;
         private final Buffers scratch;
         private final TableKernels kernels;
+
+        /** Descriptors of all runs, and of those in the memory of this device. */
         private final long runs;
-        private final RunShare share;
+
+        private final long ownRuns;
+        private final long ownRowCount;
 
         /** Memory of the table that is built, until it is the table to keep. */
         private Buffers slots;
@@ -60,13 +65,19 @@ final class GpuTableBuilder implements AutoCloseable {
             this.scratch = owner.sibling();
             try {
                 this.kernels = new TableKernels(lease, scratch, timeoutNs);
-                this.runs = scratch.device(runLayout.descriptorBytes(stream.runCount()));
-                this.share = stream.share(member);
-                kernels.describe(stream, member, runs);
+                this.runs = describe(stream.runs(member));
+                this.ownRuns = describe(stream.ownRuns(member));
+                this.ownRowCount = stream.ownRowCount(member);
             } catch (Throwable e) {
                 scratch.close();
                 throw e;
             }
+        }
+
+        private long describe(List<Long> described) {
+            long descriptor = scratch.device(runLayout.descriptorBytes(described.size()));
+            kernels.describe(runLayout, described, descriptor);
+            return descriptor;
         }
 
         private void begin(TableKind kind) {
@@ -153,12 +164,7 @@ final class GpuTableBuilder implements AutoCloseable {
             GpuTable shard = GpuTable.unallocated(TableKind.UNIQUE, layout, counted.shards);
             sites.forEach(site -> site.table = shard);
             clearCounters();
-            run(
-                    "gpujoin_count_shard",
-                    site ->
-                            new long[] {
-                                site.share.first(), site.share.step(), site.kernels.counter(0)
-                            });
+            runOnOwn("gpujoin_count_shard", site -> site.kernels.counter(0));
             counted.rowCount = sites.stream().mapToLong(site -> site.kernels.readCounter(0)).sum();
         }
     }
@@ -230,9 +236,7 @@ final class GpuTableBuilder implements AutoCloseable {
                     site.ranges = site.scratch.device(lengthBytes);
                     site.driver.copyToDevice(site.ranges, region.address(), lengthBytes);
                 }
-                run(
-                        "gpujoin_payload_ranges",
-                        site -> new long[] {site.share.first(), site.share.step(), site.ranges});
+                runOnOwn("gpujoin_payload_ranges", site -> site.ranges);
                 for (Site site : sites) {
                     site.driver.copyToHost(region.address(), site.ranges, lengthBytes);
                     for (int c = 0; c < runLayout.columnCount(); c++) {
@@ -255,7 +259,7 @@ final class GpuTableBuilder implements AutoCloseable {
     }
 
     /**
-     * Runs a kernel that reads build rows on all devices, and waits for its end.
+     * Runs a kernel that reads all build rows on all devices, and waits for its end.
      *
      * @param more arguments behind the table, the runs and the number of rows
      */
@@ -271,6 +275,22 @@ final class GpuTableBuilder implements AutoCloseable {
             arguments[2] = rowCount;
             System.arraycopy(last, 0, arguments, 3, last.length);
             site.kernels.launch(kernel, arguments);
+        }
+        sites.forEach(site -> site.kernels.await());
+    }
+
+    /**
+     * Runs a kernel on each device that reads the build rows in its memory, and waits for its end.
+     *
+     * @param last argument behind the table, the runs and the number of rows
+     */
+    private void runOnOwn(String kernel, ToLongFunction<Site> last) {
+        for (Site site : sites) {
+            if (site.ownRowCount > 0) {
+                long table = site.kernels.describe(0, site.table);
+                site.kernels.launch(
+                        kernel, table, site.ownRuns, site.ownRowCount, last.applyAsLong(site));
+            }
         }
         sites.forEach(site -> site.kernels.await());
     }

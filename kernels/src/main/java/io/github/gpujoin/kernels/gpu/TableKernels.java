@@ -59,14 +59,11 @@ final class TableKernels {
     }
 
     /**
-     * Copies the description of the runs of a stream to the device.
+     * Copies the description of runs of build rows to the device.
      *
-     * @param member index of the device among those of the stream
      * @param device address of memory as large as the descriptor of the runs
      */
-    void describe(BuildStream stream, int member, long device) {
-        List<Long> runs = stream.runs(member);
-        BuildRunLayout layout = stream.runLayout();
+    void describe(BuildRunLayout layout, List<Long> runs, long device) {
         try (Region region = Region.allocateZeroed(layout.descriptorBytes(runs.size()))) {
             layout.writeDescriptor(region.address(), device, runs);
             driver.copyToDevice(device, region.address(), region.lengthBytes());
