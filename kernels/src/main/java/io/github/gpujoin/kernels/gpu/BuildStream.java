@@ -11,19 +11,17 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.Set;
 
 /**
  * Streams the build rows of one dimension to the devices of a group as they arrive. Columns are
- * copied into one of two pinned buffers of a device; the runs of a full buffer are copied to the
- * device while the other one is filled. A buffer holds one run at first and more of them in a
- * larger dimension, because a copy call takes as long as the bus needs for some runs if many
- * threads make one. Variable-width columns stay on the host, each row as {@code int32 lengthBytes}
- * and the bytes.
+ * copied into {@linkplain PinnedRuns pinned runs}, and those to devices. Variable-width columns
+ * stay on the host, each row as {@code int32 lengthBytes} and the bytes.
  *
- * <p>If the devices can read each other's memory, each buffer is copied to one of them, in turn,
- * and crosses one bus only. Otherwise each buffer is copied to all.
+ * <p>If the devices can read each other's memory, each pinned buffer is copied to one of them, in
+ * turn, and crosses one bus only. Otherwise each buffer is copied to all.
  *
  * <p>Device memory is allocated in extents of many runs, because each allocation stops the serving
  * kernel; copies do not. Not thread-safe, except for {@link #lengthBytes}.
@@ -33,12 +31,8 @@ final class BuildStream implements AutoCloseable {
     private static final int MIN_EXTENT_RUNS = 16;
     private static final int MAX_EXTENT_RUNS = 256;
 
-    /** Runs of a device after which its buffers hold {@link #LARGE_BUFFER_RUNS}. */
-    private static final int LARGE_AFTER_RUNS = 16;
-
-    private static final int LARGE_BUFFER_RUNS = 4;
-
-    private static final long NO_COPY = -1;
+    /** Runs of a dimension that is worth larger pinned buffers. */
+    private static final int LARGE_RUNS = 16;
 
     /** The runs of one device. */
     private final class DeviceRuns {
@@ -49,15 +43,8 @@ final class BuildStream implements AutoCloseable {
         private final ArrayDeque<Long> free = new ArrayDeque<>();
         private final List<Long> used = new ArrayList<>();
 
-        /** The pinned buffer that is filled, and the one whose copy may be in flight. */
-        private long filled;
-
-        private long copied;
-        private int bufferRuns;
-        private boolean mayGrow = true;
-
-        /** Number of the last copy. */
-        private long lastCopy = NO_COPY;
+        /** First run of each extent. A copy must not cross the bounds of an allocation. */
+        private final Set<Long> extents = new HashSet<>();
 
         DeviceRuns(DeviceLease lease, MemoryLimits limits) {
             this.driver = lease.driver();
@@ -65,69 +52,37 @@ final class BuildStream implements AutoCloseable {
             this.buffers = memory.buffers(limits);
         }
 
-        private void allocatePinned() {
-            int runs = used.size() < LARGE_AFTER_RUNS ? 1 : LARGE_BUFFER_RUNS;
-            try {
-                filled = buffers.pinned(2 * bytesOf(runs));
-                copied = filled + bytesOf(runs);
-                bufferRuns = runs;
-            } catch (GpuUnavailableException e) {
-                if (filled == 0 || e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                    throw e;
-                }
-                mayGrow = false;
-            }
-        }
-
-        /** Changes are sent whenever facts arrive, so that their buffers would not fill. */
-        private boolean needsBuffers() {
-            boolean isLarge = used.size() >= LARGE_AFTER_RUNS && runLayout.changeOffset() < 0;
-            return filled == 0 || (isLarge && mayGrow && bufferRuns < LARGE_BUFFER_RUNS);
-        }
-
         private void allocateExtent(int runs) {
             int doubled = Math.max(MIN_EXTENT_RUNS, Math.min(MAX_EXTENT_RUNS, used.size()));
             int extent = used.isEmpty() ? runs : doubled;
-            long first = buffers.device((long) extent * runLayout.lengthBytes());
+            long first = buffers.device(bytesOf(extent));
+            extents.add(first);
             for (int i = 0; i < extent; i++) {
-                free.add(first + (long) i * runLayout.lengthBytes());
+                free.add(first + bytesOf(i));
             }
         }
 
         /** Starts copies of pinned runs to free runs of the device, in one call if they adjoin. */
-        private void startCopies(long pinned, int runs) {
+        private void startCopies(int runs) {
             int done = 0;
             while (done < runs) {
                 long first = free.remove();
                 used.add(first);
                 int adjoining = 1;
-                while (done + adjoining < runs && free.element() == first + bytesOf(adjoining)) {
+                while (done + adjoining < runs && adjoins(first, adjoining, free.element())) {
                     used.add(free.remove());
                     adjoining++;
                 }
-                lastCopy =
-                        driver.startCopyToDevice(first, pinned + bytesOf(done), bytesOf(adjoining));
+                long copy =
+                        driver.startCopyToDevice(
+                                first, pinned.address() + bytesOf(done), bytesOf(adjoining));
+                pinned.isCopied(() -> driver.hasCopied(copy));
                 done += adjoining;
             }
         }
 
-        /**
-         * Waits for the last copy alone. It started a buffer ago and has normally completed,
-         * whereas other streams may always have copies queued behind it.
-         */
-        private void awaitLastCopy() {
-            if (lastCopy != NO_COPY) {
-                long startNs = System.nanoTime();
-                while (!driver.hasCopied(lastCopy)) {
-                    if (System.nanoTime() - startNs > timeoutNs) {
-                        memory.lose();
-                        throw new GpuUnavailableException(
-                                GpuFailure.KERNEL_STALLED,
-                                "Copy of build rows timed out: timeoutNs=" + timeoutNs);
-                    }
-                    Thread.onSpinWait();
-                }
-            }
+        private boolean adjoins(long first, int runs, long next) {
+            return next == first + bytesOf(runs) && !extents.contains(next);
         }
 
         private void rewind() {
@@ -141,6 +96,7 @@ final class BuildStream implements AutoCloseable {
     private final BuildRowLayout rowLayout;
     private final BuildRunLayout runLayout;
     private final Allocator host;
+    private final PinnedRuns pinned;
 
     /** By member of the group. */
     private final List<DeviceRuns> devices = new ArrayList<>();
@@ -151,13 +107,12 @@ final class BuildStream implements AutoCloseable {
     /** Whether each run is copied to one device. */
     private final boolean isDivided;
 
-    /** The device whose pinned run is filled. */
+    /** The device to which the filled buffer is copied, if it is copied to one. */
     private int current;
 
     /** The device with the last run, which may have fewer rows. */
     private int lastSent;
 
-    private int pinnedRows;
     private boolean copying;
     private long rowCount;
     private PagedMemory variableWidth;
@@ -172,6 +127,12 @@ final class BuildStream implements AutoCloseable {
         this.rowLayout = rowLayout;
         this.runLayout = new BuildRunLayout(rowLayout);
         this.host = group.first().memory().hostWithin(limits);
+        // Changes are sent whenever facts arrive, so that larger buffers would not fill.
+        this.pinned =
+                new PinnedRuns(
+                        runLayout,
+                        group.first().memory().buffers(limits),
+                        runLayout.changeOffset() < 0);
         this.isDivided = group.hasPeerAccess();
         List<Long> shared = new ArrayList<>();
         for (DeviceLease lease : group.members()) {
@@ -228,7 +189,8 @@ final class BuildStream implements AutoCloseable {
 
     /** Returns the bytes of device and pinned memory together, without variable-width columns. */
     long lengthBytes() {
-        return devices.stream().mapToLong(device -> device.buffers.lengthBytes()).sum();
+        return pinned.lengthBytes()
+                + devices.stream().mapToLong(device -> device.buffers.lengthBytes()).sum();
     }
 
     /**
@@ -239,20 +201,35 @@ final class BuildStream implements AutoCloseable {
     void append(Chunk chunk) {
         int row = 0;
         while (row < chunk.rowCount()) {
-            DeviceRuns device = devices.get(current);
-            if (pinnedRows == 0 && device.needsBuffers()) {
-                group.whileStopped(timeoutNs, device::allocatePinned);
+            if (pinned.needsMemory(runCount() >= LARGE_RUNS)) {
+                group.whileStopped(timeoutNs, pinned::allocate);
             }
-            int rowOfRun = pinnedRows % runLayout.runRows();
-            int count = Math.min(runLayout.runRows() - rowOfRun, chunk.rowCount() - row);
+            if (pinned.rowCount() == 0) {
+                awaitFreeBuffer();
+            }
+            int room = runLayout.runRows() - pinned.rowOfRun();
+            int count = Math.min(room, chunk.rowCount() - row);
             copyColumns(chunk, row, count);
-            pinnedRows += count;
+            pinned.added(count);
             row += count;
-            if (pinnedRows == device.bufferRuns * runLayout.runRows()) {
+            if (pinned.isFull()) {
                 send();
             }
         }
         rowCount += chunk.rowCount();
+    }
+
+    private void awaitFreeBuffer() {
+        long startNs = System.nanoTime();
+        while (!pinned.isFree()) {
+            if (System.nanoTime() - startNs > timeoutNs) {
+                devices.forEach(device -> device.memory.lose());
+                throw new GpuUnavailableException(
+                        GpuFailure.KERNEL_STALLED,
+                        "Copy of build rows timed out: timeoutNs=" + timeoutNs);
+            }
+            Thread.onSpinWait();
+        }
     }
 
     private long bytesOf(int runs) {
@@ -260,8 +237,8 @@ final class BuildStream implements AutoCloseable {
     }
 
     private void copyColumns(Chunk chunk, int firstRow, int count) {
-        long run = devices.get(current).filled + bytesOf(pinnedRows / runLayout.runRows());
-        int rowOfRun = pinnedRows % runLayout.runRows();
+        long run = pinned.nextRun();
+        int rowOfRun = pinned.rowOfRun();
         for (int c = 0; c < runLayout.chunkColumnCount(); c++) {
             long target = run + runLayout.offset(c);
             int widthBytes = runLayout.widthBytes(c);
@@ -296,25 +273,20 @@ final class BuildStream implements AutoCloseable {
         return address;
     }
 
-    /** Starts to copy the runs of the filled buffer, and continues with another one. */
+    /** Starts to copy the runs of the filled buffer, and continues with the other one. */
     private void send() {
-        DeviceRuns filling = devices.get(current);
-        List<DeviceRuns> targets = isDivided ? List.of(filling) : devices;
-        int sent = (pinnedRows + runLayout.runRows() - 1) / runLayout.runRows();
+        List<DeviceRuns> targets = isDivided ? List.of(devices.get(current)) : devices;
+        int sent = pinned.runCount();
         if (targets.stream().anyMatch(device -> device.free.size() < sent)) {
             group.whileStopped(timeoutNs, () -> allocateExtents(targets, sent));
         }
-        targets.forEach(DeviceRuns::awaitLastCopy);
         copying = true;
         for (int i = 0; i < targets.size(); i++) {
             List<Long> used = targets.get(i).used;
-            targets.get(i).startCopies(filling.filled, sent);
+            targets.get(i).startCopies(sent);
             runs.get(i).addAll(used.subList(used.size() - sent, used.size()));
         }
-        long next = filling.copied;
-        filling.copied = filling.filled;
-        filling.filled = next;
-        pinnedRows = 0;
+        pinned.swap();
         lastSent = current;
         current = isDivided ? (current + 1) % devices.size() : 0;
     }
@@ -329,7 +301,7 @@ final class BuildStream implements AutoCloseable {
 
     /** Sends the partly filled buffer, and waits until all runs are on the device. */
     void flush() {
-        if (pinnedRows > 0) {
+        if (pinned.rowCount() > 0) {
             send();
         }
         awaitCopies();
@@ -381,18 +353,19 @@ final class BuildStream implements AutoCloseable {
 
     /** Frees the runs while the serving kernels are stopped. Variable-width columns stay. */
     void freeRuns() {
-        boolean[] areCopied = new boolean[devices.size()];
-        for (int i = 0; i < areCopied.length; i++) {
-            areCopied[i] = !copying || hasCopied(devices.get(i));
-        }
-        boolean areAllCopied = IntStream.range(0, areCopied.length).allMatch(i -> areCopied[i]);
-        for (int i = 0; i < areCopied.length; i++) {
-            // Without peer access, all devices copy from the pinned runs of the first one.
-            if (isDivided ? areCopied[i] : areAllCopied) {
-                devices.get(i).buffers.close();
+        boolean areAllCopied = true;
+        for (DeviceRuns device : devices) {
+            if (!copying || hasCopied(device)) {
+                device.buffers.close();
             } else {
-                devices.get(i).buffers.abandon();
+                areAllCopied = false;
+                device.buffers.abandon();
             }
+        }
+        if (areAllCopied) {
+            pinned.free();
+        } else {
+            pinned.abandon();
         }
         copying = false;
         runs.forEach(List::clear);
@@ -414,6 +387,7 @@ final class BuildStream implements AutoCloseable {
     /** Drops device and pinned memory, see {@link Buffers#abandon}. Variable-width columns stay. */
     void abandonRuns() {
         devices.forEach(device -> device.buffers.abandon());
+        pinned.abandon();
         runs.forEach(List::clear);
     }
 

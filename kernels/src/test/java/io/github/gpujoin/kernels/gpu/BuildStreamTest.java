@@ -13,9 +13,14 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,6 +66,10 @@ class BuildStreamTest {
     }
 
     private BuildStream stream(DimensionSpec side) {
+        return stream(side, lease);
+    }
+
+    private static BuildStream stream(DimensionSpec side, DeviceLease lease) {
         return new BuildStream(
                 DeviceGroup.of(lease),
                 MemoryLimits.of(MemoryBudget.byMachine()),
@@ -186,6 +195,62 @@ class BuildStreamTest {
                     .isLessThan(90L * stream.runLayout().lengthBytes());
         } finally {
             close(stream);
+        }
+    }
+
+    /**
+     * Returns a driver whose allocations adjoin. As with a real one, no copy may cross from one to
+     * another.
+     */
+    private CudaDriver adjoiningAllocations(long arenaBytes) {
+        long arena = driver.allocateDevice(arenaBytes);
+        NavigableMap<Long, Long> lengths = new TreeMap<>();
+        long[] usedBytes = {0};
+        return (CudaDriver)
+                Proxy.newProxyInstance(
+                        getClass().getClassLoader(),
+                        new Class<?>[] {CudaDriver.class},
+                        (proxy, method, arguments) -> {
+                            switch (method.getName()) {
+                                case "allocateDevice" -> {
+                                    long address = arena + usedBytes[0];
+                                    usedBytes[0] += (long) arguments[0];
+                                    lengths.put(address, (long) arguments[0]);
+                                    return address;
+                                }
+                                case "freeDevice" -> {
+                                    return null;
+                                }
+                                case "startCopyToDevice" -> {
+                                    Map.Entry<Long, Long> target =
+                                            lengths.floorEntry((long) arguments[0]);
+                                    assertThat((long) arguments[0] + (long) arguments[2])
+                                            .isLessThanOrEqualTo(
+                                                    target.getKey() + target.getValue());
+                                }
+                                case "close" -> driver.freeDevice(arena);
+                                default -> {}
+                            }
+                            return method.invoke(driver, arguments);
+                        });
+    }
+
+    @Test
+    void shouldNotCopyAcrossAllocationsThatAdjoin() {
+        DeviceLease adjoining =
+                new DeviceLease(adjoiningAllocations(128L << 20), GpuOptions.defaults());
+        BuildStream stream = stream(FIXED, adjoining);
+        try {
+            Random random = new Random(8);
+            appendChunks(stream, FIXED.schema(), random, 50 * stream.runLayout().runRows());
+            stream.flush();
+            List<Long> runs = stream.runs(0);
+            assertThat(runs.get(runs.size() - 1) - runs.get(0))
+                    .as("all runs adjoin")
+                    .isEqualTo((runs.size() - 1L) * stream.runLayout().lengthBytes());
+        } finally {
+            close(stream);
+            adjoining.release();
         }
     }
 

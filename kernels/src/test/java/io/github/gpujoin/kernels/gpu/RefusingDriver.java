@@ -285,8 +285,23 @@ final class RefusingDriver implements CudaDriver {
     @Override
     public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
         requireDevice();
+        requireWithinAllocation(deviceAddress, lengthBytes);
         started.add(new Copy(deviceAddress, pinnedAddress, lengthBytes));
         return copiesEnded + started.size() - 1;
+    }
+
+    /** As a real driver does, even if two allocations adjoin. */
+    private void requireWithinAllocation(long address, long lengthBytes) {
+        for (Region region : device.values()) {
+            long offset = address - region.address();
+            if (offset >= 0 && offset + lengthBytes <= region.lengthBytes()) {
+                return;
+            }
+        }
+        throw new GpuUnavailableException(
+                GpuFailure.DEVICE_LOST,
+                "copy is not within an allocation: address=%d, lengthBytes=%d"
+                        .formatted(address, lengthBytes));
     }
 
     /** Completes one copy, and returns the state before it. */
