@@ -61,6 +61,9 @@ final class Placement implements AutoCloseable {
 
     // State of the first placement.
 
+    /** Memory of the fastest tier that was free when the build side was divided. */
+    private TableMemory freeAtDivision = TableMemory.ofOne(0);
+
     /** The current plan of the first placement; null between plans. */
     private @Nullable List<TableLocation> firstPlan;
 
@@ -132,6 +135,7 @@ final class Placement implements AutoCloseable {
      */
     boolean placeStep(long maxRows) {
         if (groups().isEmpty()) {
+            freeAtDivision = demand.freeOfFastestTier();
             divide(groupCount());
         } else if (isShareNew) {
             applyShare();
@@ -177,18 +181,21 @@ final class Placement implements AutoCloseable {
         if (hasFixedCount()) {
             return Math.min(options.partitionGroupCount(), partitionCount());
         }
-        PlacementPlanner.Budgets budgets = demand.budgets(groups());
         return PartitionGroupCount.choose(
                 TierEngines.peakBytes(rows.total()),
-                device.isOpen() ? budgets.device() : TableMemory.ofOne(budgets.hostBytes()),
+                demand.withinShare(freeAtDivision),
                 partitionCount(),
                 count -> TierEngines.peakBytes(PartitionGroups.largestBytes(rows, count)));
     }
 
-    /** Divides the build side again if another number of groups is better for the new share. */
+    /**
+     * Divides the build side again if another number of groups is better for the new share, with
+     * the memory that was free before the first table was begun. Otherwise finished tables and the
+     * current one stay.
+     */
     private void applyShare() {
         isShareNew = false;
-        if (groupCount() == groups().size()) {
+        if (!device.isOpen() || groupCount() == groups().size()) {
             plansLeft = Math.max(plansLeft, 1);
             return;
         }
@@ -322,9 +329,10 @@ final class Placement implements AutoCloseable {
      * groups are placed again at the next probe; a build side in one group stays where it is.
      */
     void setDeviceShare(DeviceShare share) {
-        demand.setDeviceShare(share);
-        isShareNew = true;
-        rowsOfPlan = 0;
+        if (demand.setDeviceShare(share)) {
+            isShareNew = true;
+            rowsOfPlan = 0;
+        }
     }
 
     /** Counts submitted probes, except those announced before. */
