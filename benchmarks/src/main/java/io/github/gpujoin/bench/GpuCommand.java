@@ -114,7 +114,7 @@ final class GpuCommand implements Callable<Integer> {
             }
             return report.isCorrect() ? 0 : 1;
         } catch (GpuUnavailableException | IllegalArgumentException e) {
-            err.println(e.getMessage());
+            err.println(spec.qualifiedName() + ": " + e.getMessage());
             err.flush();
             return 1;
         } finally {

@@ -3,6 +3,7 @@
 package io.github.gpujoin.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -217,6 +218,17 @@ class BenchITCase {
         assertThat(out.toString().lines().filter(line -> line.startsWith("DETAIL shm-task")))
                 .singleElement(STRING)
                 .doesNotContain(" shared_chunks=0 ");
+    }
+
+    @Test
+    void shouldNameTheMissingDriverBeforeTheNativeBenchmarks() {
+        assumeThat(Path.of("/dev/nvidiactl")).doesNotExist();
+
+        assertThat(bench("gpu", "--native=nowhere")).isEqualTo(1);
+        assertThat(err.toString())
+                .startsWith("bin/bench gpu: CUDA driver cannot be loaded: library=libcuda.so.1")
+                .contains("Install the NVIDIA driver.")
+                .doesNotContain("CPU");
     }
 
     @ParameterizedTest

@@ -63,9 +63,31 @@ final class PlacementDemand {
         return TierEngines.peakBytes(rows.largest());
     }
 
-    /** Limits the device memory of later plans. */
-    void setDeviceShare(DeviceShare share) {
+    /**
+     * Limits the device memory of later plans.
+     *
+     * @return whether the limit is a new one
+     */
+    boolean setDeviceShare(DeviceShare share) {
+        boolean isNew = !share.equals(deviceShare);
         deviceShare = share;
+        return isNew;
+    }
+
+    /** Returns the free memory of the fastest tier that is open. */
+    TableMemory freeOfFastestTier() {
+        return device.isOpen() ? device.memory() : TableMemory.ofOne(hostBudget(List.of()));
+    }
+
+    /** Returns what the share of this subtask leaves of some memory of the device. */
+    TableMemory withinShare(TableMemory memory) {
+        if (!device.isOpen()) {
+            return memory;
+        }
+        List<Long> budgets = new ArrayList<>(memory.availableBytes());
+        long limitBytes = deviceShare.limitBytes(device.capacityBytes()) / budgets.size();
+        budgets.replaceAll(bytes -> Math.min(bytes, limitBytes));
+        return new TableMemory(budgets, memory.canPlace(), memory.canShard());
     }
 
     /** Returns whether a group fits the share of the device, beside the other groups there. */
@@ -106,9 +128,7 @@ final class PlacementDemand {
                 }
             }
         }
-        long limitBytes = deviceShare.limitBytes(device.capacityBytes()) / budgets.size();
-        budgets.replaceAll(bytes -> Math.min(bytes, limitBytes));
-        return new TableMemory(budgets, free.canPlace(), free.canShard());
+        return withinShare(new TableMemory(budgets, free.canPlace(), free.canShard()));
     }
 
     private long hostBudget(List<PartitionGroup> groups) {

@@ -166,6 +166,11 @@ final class TierEngines implements AutoCloseable {
         return shared == null ? TableMemory.ofOne(0) : shared.tableMemory();
     }
 
+    /** Returns whether tables in a location are spread over several members. */
+    boolean isSpread(TableLocation location) {
+        return memory().canPlace() && location.equals(TableLocation.DEVICE);
+    }
+
     /** Returns the bytes that are left on each member that a location uses. */
     long availableBytes(TableLocation location) {
         List<Long> bytes = memory().availableBytes();

@@ -9,9 +9,13 @@ import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.histogram.Histogram;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.cpu.CpuJoinEngine;
 import io.github.gpujoin.hybrid.testing.HybridScenario;
+import io.github.gpujoin.hybrid.testing.LoggedHybrid;
 import io.github.gpujoin.hybrid.testing.PartitionedStar;
+import java.util.Iterator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,6 +40,18 @@ class DeviceShareTest extends HybridScenario {
 
     private HybridJoinEngine engine(PartitionedStar star, long deviceBytes) {
         return engine(star, 0, deviceMemory.within(deviceBytes), hostMemory.within(Long.MAX_VALUE));
+    }
+
+    private HybridJoinEngine engine(PartitionedStar star, long deviceBytes, BuildChunks log) {
+        return new HybridJoinEngine(
+                star.spec(),
+                star.options(0, 20_000),
+                LoggedHybrid.factory(
+                        spec -> new CpuJoinEngine(spec, deviceMemory.within(deviceBytes))),
+                LoggedHybrid.factory(
+                        spec -> new CpuJoinEngine(spec, hostMemory.within(Long.MAX_VALUE))),
+                log,
+                lost::add);
     }
 
     /** Returns the share of a subtask among those in the process. */
@@ -130,6 +146,71 @@ class DeviceShareTest extends HybridScenario {
         }
         assertThat(deviceMemory.usedBytes()).isZero();
         assertThat(hostMemory.usedBytes()).isZero();
+    }
+
+    /** Counts the chunks that are read. */
+    private static final class CountingLog implements BuildChunks {
+
+        private final BuildChunks log;
+        private int readCount;
+
+        CountingLog(BuildChunks log) {
+            this.log = log;
+        }
+
+        @Override
+        public Iterator<Chunk> replicated() {
+            return log.replicated();
+        }
+
+        @Override
+        public long count(int partition) {
+            return log.count(partition);
+        }
+
+        @Override
+        public Chunk get(int partition, long index) {
+            readCount++;
+            return log.get(partition, index);
+        }
+    }
+
+    /**
+     * The table under construction takes memory of the device, which must not look as if the build
+     * side no longer fitted in one group.
+     */
+    @ParameterizedTest(name = "shares of the process: {0} and {1}")
+    @CsvSource({"1, 1", "0.999, 1", "0.95, 0.94"})
+    void shouldKeepTablesWhileSimilarSharesArriveOneAfterAnother(double first, double second) {
+        CountingLog log = new CountingLog(HEAVY.log());
+        try (HybridJoinEngine engine = engine(HEAVY, neededBytes(HEAVY) * 12 / 10, log)) {
+            HEAVY.submit(engine);
+            for (int i = 0; i < 10; i++) {
+                engine.expect(shareOf(engine, i % 2 == 0 ? first : second));
+                for (int step = 0; step < 200; step++) {
+                    assertThat(engine.buildStep(JoinEngine.BUILD_STEP_ROWS)).isFalse();
+                }
+            }
+            engine.finishBuild();
+
+            assertThat(engine.tiers()).containsExactly(MemoryTier.DEVICE);
+            assertThat(log.readCount)
+                    .as("each chunk is read once")
+                    .isEqualTo(
+                            (int)
+                                    log.count(
+                                            PartitionedStar.FIRST_PARTITION,
+                                            PartitionedStar.FIRST_PARTITION
+                                                    + PartitionedStar.PARTITIONS));
+        }
+    }
+
+    private static BuildShare shareOf(HybridJoinEngine engine, double share) {
+        Histogram rows = new Histogram(1);
+        rows.add(0, engine.stats().buildRows());
+        long bytes = engine.stats().buildBytes();
+        return new BuildShare(
+                rows, bytes, (long) (rows.partitionedRows() / share), (long) (bytes / share));
     }
 
     @Test

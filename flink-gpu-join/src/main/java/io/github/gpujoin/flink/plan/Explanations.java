@@ -56,7 +56,8 @@ public final class Explanations {
                 unalignedCheckpoints(config, rings, dimensions),
                 dimensions.stream()
                         .map(d -> d.joinedBy(PartitionClass.UNKNOWN, List.of(joined)))
-                        .toList());
+                        .toList(),
+                config.get(GpuJoinOptions.GPU_WEIGHT));
     }
 
     private static PartitionClass joined(ReadableConfig config, JoinSpec spec) {

@@ -65,7 +65,9 @@ final class DeviceSharing implements AutoCloseable {
         this.join = new Join(subtask.runtime().getJobInfo().getJobId(), operator);
         this.client =
                 new HistogramClient(
-                        subtask.environment().getOperatorCoordinatorEventGateway(), operator);
+                        subtask.name(),
+                        subtask.environment().getOperatorCoordinatorEventGateway(),
+                        operator);
         synchronized (SUBTASKS) {
             SUBTASKS.merge(join, 1, Integer::sum);
         }

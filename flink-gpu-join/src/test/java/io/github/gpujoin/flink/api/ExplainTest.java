@@ -245,6 +245,33 @@ class ExplainTest {
                 .endsWith("\n  " + rule + ": " + rule.sentence());
     }
 
+    /** A join reads the options when its pipeline is built. */
+    @Test
+    void shouldShowTheWeightOfEachJoinOfAJob() {
+        StarJoin<Row> first = star(env());
+        dimension(first, "day");
+        first.toRows();
+        env.configure(new Configuration().set(GpuJoinOptions.GPU_WEIGHT, 4.0));
+        StarJoin<Row> second = star(env).uid("stock");
+        dimension(second, "shop");
+        second.toRows();
+
+        assertThat(StarJoin.explain(env))
+                .extracting(JoinExplanation::gpuWeight)
+                .containsExactly(1.0, 4.0);
+        assertThat(StarJoin.explain(env).get(1).toString())
+                .contains("\n  weight on the bus of a GPU: 4.0\n");
+    }
+
+    @Test
+    void shouldNotShowTheWeightOfAJoinWithoutGpu() {
+        config.set(GpuJoinOptions.ENGINE, GpuJoinOptions.Engine.CPU);
+        StarJoin<Row> star = star(env());
+        dimension(star, "day");
+
+        assertThat(star.explain().toString()).doesNotContain("weight");
+    }
+
     @Test
     void shouldNameTextGroupsThatAreAddedUpByCodes() {
         StarJoin<Row> star = star(env()).select();

@@ -34,7 +34,8 @@ class RunReportTest {
                     ReasonCode.NOT_ENABLED,
                     List.of(
                             dimension("day", Distribution.REPLICATED, ReasonCode.WITHIN_LIMIT),
-                            dimension("order", Distribution.PARTITIONED, ReasonCode.OVER_LIMIT)));
+                            dimension("order", Distribution.PARTITIONED, ReasonCode.OVER_LIMIT)),
+                    2.5);
 
     /** What stands where is said by its engine, as a subtask's does. */
     private record Engine(String engineName, ReasonCode reason, List<PartitionClass> divided)
@@ -98,6 +99,7 @@ class RunReportTest {
                         "1           cpu      OVER_DEVICE_BUDGET        1.2 KiB",
                         "filters of facts: day (FILTERS), order (FILTERS)",
                         "partitions with rows=3, median=200 rows, largest=500 rows (partition 9)",
+                        "weight on the bus of a GPU: 2.5",
                         "WITHIN_LIMIT: " + ReasonCode.WITHIN_LIMIT.sentence(),
                         "OVER_LIMIT: " + ReasonCode.OVER_LIMIT.sentence(),
                         "PREFERRED: " + ReasonCode.PREFERRED.sentence(),
@@ -150,6 +152,7 @@ class RunReportTest {
     @Test
     void shouldSayWhyTheCpuJoinsWhereOneEngineJoinsAll() {
         assertThat(report(new Engine("cpu", ReasonCode.NO_DRIVER, List.of())))
-                .contains("all         cpu     NO_DRIVER  800   6.3 KiB", "NO_DRIVER: the CUDA");
+                .contains("all         cpu     NO_DRIVER  800   6.3 KiB", "NO_DRIVER: the CUDA")
+                .doesNotContain("weight");
     }
 }

@@ -147,7 +147,7 @@ public final class JoinScenario {
                         PartitionClass.UNKNOWN);
         JoinExplanation plan =
                 JoinExplanation.planned(
-                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));
+                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension), 1);
         return new StarJoinOperatorFactory<>(
                 settings(spec(), engines, 1_000, plan, null, TimesToLive.NONE),
                 context -> new TextEmitter());
@@ -183,7 +183,8 @@ public final class JoinScenario {
                                                 ReasonCode.ASKED,
                                                 ReasonCode.FILTERS,
                                                 PartitionClass.UNKNOWN))
-                        .toList());
+                        .toList(),
+                1);
     }
 
     static JoinSettings settings(

@@ -367,7 +367,7 @@ class StarJoinOperatorTest {
                         1);
         JoinExplanation plan =
                 JoinExplanation.planned(
-                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension));
+                        "join", "flink", ReasonCode.NOT_ENABLED, List.of(dimension), 1);
         JoinHarness partitioned =
                 new JoinHarness(
                         new StarJoinOperatorFactory<>(

@@ -148,7 +148,7 @@ public final class CudaDrivers {
                         .orElse("");
         return new GpuUnavailableException(
                 GpuFailure.NO_DRIVER,
-                "CUDA driver cannot be loaded: library=libcuda.so.1, cause=%s. Install the NVIDIA driver, or use the CPU engine."
+                "CUDA driver cannot be loaded: library=libcuda.so.1, cause=%s. Install the NVIDIA driver."
                         .formatted(reason.strip()),
                 cause);
     }

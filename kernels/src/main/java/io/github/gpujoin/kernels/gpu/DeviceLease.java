@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -97,7 +98,7 @@ final class DeviceLease {
         synchronized (SHARED) {
             DeviceLease lease = SHARED.get(device);
             if (lease == null) {
-                lease = open(device, options);
+                lease = open(device, options, CudaDrivers::open);
                 SHARED.put(device, lease);
             } else if (lease.isLost()) {
                 throw DeviceClaim.lost(device);
@@ -109,10 +110,16 @@ final class DeviceLease {
         }
     }
 
-    private static DeviceLease open(DevicePart device, GpuOptions options) {
+    /**
+     * Opens a device that this process does not use.
+     *
+     * @param drivers opens the driver of a device by its number
+     */
+    static DeviceLease open(
+            DevicePart device, GpuOptions options, IntFunction<CudaDriver> drivers) {
         DeviceClaim claim = DeviceClaim.acquire(device);
         try {
-            DeviceLease lease = new DeviceLease(CudaDrivers.open(device.device()), device, options);
+            DeviceLease lease = new DeviceLease(drivers.apply(device.device()), device, options);
             lease.claim = claim;
             return lease;
         } catch (Throwable e) {
@@ -297,8 +304,12 @@ final class DeviceLease {
             try {
                 action.run();
             } catch (GpuUnavailableException e) {
-                if (e.failure() == GpuFailure.DEVICE_LOST && (isAlone || !responds())) {
-                    lose();
+                if (e.failure() == GpuFailure.DEVICE_LOST) {
+                    if (isAlone) {
+                        lose();
+                    } else {
+                        loseUnlessItResponds();
+                    }
                 }
                 throw e;
             } finally {
@@ -317,12 +328,12 @@ final class DeviceLease {
         }
     }
 
-    private boolean responds() {
+    /** Marks the device as lost if its driver fails, after a failure of one of several devices. */
+    void loseUnlessItResponds() {
         try {
             driver.isIdle();
-            return true;
         } catch (GpuUnavailableException e) {
-            return false;
+            lose();
         }
     }
 
@@ -447,10 +458,10 @@ final class DeviceLease {
      * might never return.
      */
     private synchronized void close() {
-        if (isClosed) {
-            return;
-        }
         isClosed = true;
+        if (!isLost()) {
+            loseUnlessItResponds();
+        }
         boolean wasLost = isLost();
         try {
             plans.close();

@@ -5,6 +5,8 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Comparator;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The devices with access to the memory of one, whose kernels stop together with its kernel: an
@@ -14,6 +16,8 @@ import java.util.List;
  * ascending order. Links are changed while all devices concerned are stopped. Thread-safe.
  */
 final class DeviceLinks {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceLinks.class);
 
     private final DeviceLease lease;
 
@@ -116,31 +120,46 @@ final class DeviceLinks {
      * Ends the access of other devices to the memory of this one, and closes it while their kernels
      * are stopped. The caller holds the lock of the leases of the process.
      *
-     * @param close called again if a device fails meanwhile
+     * <p>Another device may fail meanwhile, which does not keep this one from being closed. Each
+     * failed attempt finds one more device lost, so the last one has none to stop.
+     *
+     * @param close called once
      */
     void close(long timeoutNs, Runnable close) {
         List<DeviceLease> linked = linked(List.of(lease));
-        try {
-            whileStopped(
-                    linked,
-                    List.of(),
-                    timeoutNs,
-                    () -> {
-                        linked.forEach(other -> other.links().unlink(lease));
-                        close.run();
-                    });
-        } catch (GpuUnavailableException e) {
-            // A linked device failed; what is not closed is abandoned with a lost device.
-            linked.forEach(other -> other.links().forget(lease));
-            lease.lose();
-            close.run();
+        boolean[] isClosed = new boolean[1];
+        while (!isClosed[0]) {
+            try {
+                whileStopped(
+                        linked,
+                        List.of(),
+                        timeoutNs,
+                        () -> {
+                            isClosed[0] = true;
+                            linked.forEach(other -> other.links().unlink(lease));
+                            close.run();
+                        });
+            } catch (GpuUnavailableException e) {
+                LOG.warn("A device failed while device {} was closed.", lease.device(), e);
+            }
         }
     }
 
     private void unlink(DeviceLease closing) {
         forget(closing);
-        if (closing != lease && !lease.isLost()) {
+        if (closing == lease || lease.isLost()) {
+            return;
+        }
+        try {
             lease.driver().closePeerAccess(closing.device().device());
+        } catch (GpuUnavailableException e) {
+            LOG.warn(
+                    "Device {} cannot close its access to device {}.",
+                    lease.device(),
+                    closing.device(),
+                    e);
+            lease.loseUnlessItResponds();
+            closing.loseUnlessItResponds();
         }
     }
 

@@ -12,11 +12,11 @@ import java.util.function.LongUnaryOperator;
 /**
  * Accounts for the memory of one device and for the host memory used with it: pinned memory,
  * allocated through {@link Buffers}, and unpinned memory for variable-width columns. The budget of
- * host memory limits all devices of the process together. Thread-safe.
+ * host memory limits all devices of a class loader together, see {@link MemoryBudget}. Thread-safe.
  */
 final class DeviceMemory {
 
-    /** Host memory used with all devices. */
+    /** Host memory used with all devices of this class loader. */
     private static final Account HOST = new Account("pinned");
 
     private final CudaDriver driver;

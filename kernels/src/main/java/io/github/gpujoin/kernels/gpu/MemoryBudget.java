@@ -7,10 +7,13 @@ import java.io.Serializable;
 import java.lang.management.ManagementFactory;
 
 /**
- * Limits on the memory that all engines of a process use together on one device, and on the host
- * memory that they use with all devices. If an allocation would raise the total above the budget of
- * its engine, the engine throws {@link io.github.gpujoin.kernels.binding.GpuUnavailableException}
- * with {@code OUT_OF_DEVICE_MEMORY}.
+ * Limits on the memory that all engines of a class loader use together on one device, and on the
+ * host memory that they use with all devices. If an allocation would raise the total above the
+ * budget of its engine, the engine throws {@link
+ * io.github.gpujoin.kernels.binding.GpuUnavailableException} with {@code OUT_OF_DEVICE_MEMORY}.
+ *
+ * <p>A process has one class loader of this library if the jar is in Flink's lib/, or else one for
+ * each job. Two of them never use the same device, but each has its own budget of host memory.
  *
  * @param deviceBytes limit of device memory; {@link #BY_MACHINE} means 90 % of what is free when
  *     the device is opened

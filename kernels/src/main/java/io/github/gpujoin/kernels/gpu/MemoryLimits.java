@@ -10,7 +10,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 /**
  * Limits on the memory of one engine. Thread-safe.
  *
- * @param budget limits all engines of the process together
+ * @param budget limits all engines of the class loader together
  * @param hostMemory reserved for each pinned buffer and each page of variable-width columns, before
  *     it is allocated
  */

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import io.github.gpujoin.core.engine.BuildShare;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.EngineState;
+import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
@@ -388,6 +389,35 @@ class DeviceGroupTest {
             triple.close();
             triple.endProcess();
         }
+    }
+
+    @ParameterizedTest(name = "lost: {0}, before facts: {1}")
+    @CsvSource({"0, true", "1, true", "2, true", "0, false", "1, false", "2, false"})
+    void shouldFreeTwoHealthyDevicesIfTheThirdIsLost(int lost, boolean beforeFacts)
+            throws Exception {
+        GpuOptions three = options(TableSpread.SHARDED).withDevices(List.of(0, 1, 2));
+        HostDevice triple = HostDevice.open(three);
+        JoinEngine engine = triple.create(SPEC);
+        engine.submitBuild(0, chunk(0, 0, CHUNK_ROWS));
+        engine.finishBuild();
+        Chunk facts = chunk(ChunkDescriptor.FACTS, 0, 100);
+        if (beforeFacts) {
+            triple.loseDevice(lost);
+        }
+        engine.submitProbe(facts, 0);
+        while (engine.inFlightCount() > 0) {
+            engine.poll();
+        }
+        triple.loseDevice(lost);
+        engine.close();
+        triple.close();
+
+        for (int member = 0; member < 3; member++) {
+            assertThat(triple.usedBytes(member) == 0)
+                    .as("device %d is freed", member)
+                    .isEqualTo(member != lost);
+        }
+        triple.endProcess();
     }
 
     /** Both lock the devices in the same order. */

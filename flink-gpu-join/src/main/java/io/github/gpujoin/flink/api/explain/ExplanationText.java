@@ -29,6 +29,9 @@ final class ExplanationText {
 
     private static final String UNKNOWN = "-";
 
+    /** Part of the names of engines that use a GPU. */
+    private static final String GPU = "gpu";
+
     private final JoinExplanation explanation;
     private final Set<ReasonCode> codes = EnumSet.noneOf(ReasonCode.class);
     private final Set<DeviceSpread> spreads = EnumSet.noneOf(DeviceSpread.class);
@@ -70,6 +73,9 @@ final class ExplanationText {
         if (explanation.partitionRows().partitions() > 0) {
             text.append("\n  ").append(explanation.partitionRows());
         }
+        if (mayUseGpu()) {
+            text.append("\n  weight on the bus of a GPU: ").append(explanation.gpuWeight());
+        }
         if (!explanation.textGroups().isEmpty()) {
             text.append("\n  text groups, added up by codes: ");
             text.append(String.join(", ", explanation.textGroups()));
@@ -83,6 +89,12 @@ final class ExplanationText {
                 spread ->
                         text.append("\n  ").append(spread).append(": ").append(spread.sentence()));
         return text.toString();
+    }
+
+    private boolean mayUseGpu() {
+        return explanation.dimensions().stream()
+                .flatMap(dimension -> dimension.classes().stream())
+                .anyMatch(joined -> joined.engine().contains(GPU));
     }
 
     private void appendFilters(StringBuilder text) {

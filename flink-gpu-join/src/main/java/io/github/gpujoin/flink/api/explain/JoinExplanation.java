@@ -25,6 +25,7 @@ import org.apache.flink.annotation.PublicEvolving;
  * @param sourceConditions predicates of columns that the source of the facts receives if Flink
  *     chains it to the packer, each with the ranges of values that pass
  * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
+ * @param gpuWeight the join's {@code gpu-join.gpu.weight}; shown if a GPU joins or may join
  */
 @PublicEvolving
 public record JoinExplanation(
@@ -36,7 +37,8 @@ public record JoinExplanation(
         List<DimensionExplanation> dimensions,
         List<String> textGroups,
         List<String> sourceConditions,
-        PartitionSummary partitionRows)
+        PartitionSummary partitionRows,
+        double gpuWeight)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
@@ -62,6 +64,7 @@ public record JoinExplanation(
      * @param sourceConditions predicates of columns that the source of the facts receives if Flink
      *     chains it to the packer, each with the ranges of values that pass
      * @param partitionRows of the build rows; {@link PartitionSummary#NONE} before the run
+     * @param gpuWeight the join's {@code gpu-join.gpu.weight}; shown if a GPU joins or may join
      */
     public JoinExplanation {
         dimensions = List.copyOf(dimensions);
@@ -77,13 +80,15 @@ public record JoinExplanation(
      * @param unalignedCheckpoints whether the edges into the join take part in unaligned
      *     checkpoints, and why
      * @param dimensions explanations of the dimensions
+     * @param gpuWeight the join's {@code gpu-join.gpu.weight}
      * @return the explanation
      */
     public static JoinExplanation planned(
             String join,
             String transport,
             ReasonCode unalignedCheckpoints,
-            List<DimensionExplanation> dimensions) {
+            List<DimensionExplanation> dimensions,
+            double gpuWeight) {
         return new JoinExplanation(
                 join,
                 PLANNED,
@@ -93,7 +98,8 @@ public record JoinExplanation(
                 dimensions,
                 List.of(),
                 List.of(),
-                PartitionSummary.NONE);
+                PartitionSummary.NONE,
+                gpuWeight);
     }
 
     /**
@@ -112,7 +118,8 @@ public record JoinExplanation(
                 dimensions,
                 textGroups,
                 sourceConditions,
-                partitionRows);
+                partitionRows,
+                gpuWeight);
     }
 
     /**
@@ -131,7 +138,8 @@ public record JoinExplanation(
                 dimensions,
                 columns,
                 sourceConditions,
-                partitionRows);
+                partitionRows,
+                gpuWeight);
     }
 
     /**
@@ -150,7 +158,8 @@ public record JoinExplanation(
                 dimensions,
                 textGroups,
                 conditions,
-                partitionRows);
+                partitionRows,
+                gpuWeight);
     }
 
     /**
@@ -176,7 +185,8 @@ public record JoinExplanation(
                 updated,
                 textGroups,
                 sourceConditions,
-                partitionRows);
+                partitionRows,
+                gpuWeight);
     }
 
     /**
@@ -198,7 +208,8 @@ public record JoinExplanation(
                 joined,
                 textGroups,
                 sourceConditions,
-                rows);
+                rows,
+                gpuWeight);
     }
 
     /**

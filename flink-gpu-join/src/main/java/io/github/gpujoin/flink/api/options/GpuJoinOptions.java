@@ -176,6 +176,8 @@ public final class GpuJoinOptions {
                             "Limit of the host memory that all joins of a TaskManager use for GPUs:"
                                     + " page-locked memory, and the variable-width columns of"
                                     + " build rows; a quarter of the machine's memory unless set."
+                                    + " Jobs share the limit only if the jar is in Flink's lib/"
+                                    + " folder."
                                     + " Each join also reserves this memory in its share of the"
                                     + " managed memory.");
 
@@ -223,7 +225,9 @@ public final class GpuJoinOptions {
                             "Share of a join in the bus of a GPU, relative to other joins of the"
                                     + " TaskManager, while several have facts waiting. A join of weight"
                                     + " 2 joins twice the bytes of one of weight 1, whatever their"
-                                    + " parallelisms. A lone join has the whole bus.");
+                                    + " parallelisms. A lone join has the whole bus. Joins of"
+                                    + " different jobs use one GPU together only if the jar is in"
+                                    + " Flink's lib/ folder.");
 
     /** The option {@code gpu-join.gpu.peer-access}. */
     public static final ConfigOption<Boolean> GPU_PEER_ACCESS =

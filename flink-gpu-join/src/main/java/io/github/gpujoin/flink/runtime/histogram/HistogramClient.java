@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Sends the report of a subtask to the {@link HistogramCoordinator} until it is answered or the
- * client is closed. Nobody waits for the answer, so it may be late or never arrive. Thread-safe.
+ * client is closed. Nobody waits for the answer, so it may be late or never arrive; after a minute
+ * the log contains a warning. Thread-safe.
  */
 public final class HistogramClient implements AutoCloseable {
 
@@ -24,21 +25,32 @@ public final class HistogramClient implements AutoCloseable {
 
     private static final long NOT_YET_MS = 100;
     private static final long RETRY_MS = 1_000;
+    private static final long WARN_MS = 60_000;
 
+    private final String subtask;
     private final TaskOperatorEventGateway gateway;
     private final OperatorID operator;
     private final long retryMs;
+    private final long warnMs;
     private volatile boolean isClosed;
 
     /**
+     * @param subtask name of the subtask, for the log
      * @param gateway to the coordinators of the job
      * @param operator the join
      */
-    public HistogramClient(TaskOperatorEventGateway gateway, OperatorID operator) {
-        this(gateway, operator, RETRY_MS);
+    public HistogramClient(String subtask, TaskOperatorEventGateway gateway, OperatorID operator) {
+        this(subtask, gateway, operator, RETRY_MS, WARN_MS);
     }
 
-    HistogramClient(TaskOperatorEventGateway gateway, OperatorID operator, long retryMs) {
+    HistogramClient(
+            String subtask,
+            TaskOperatorEventGateway gateway,
+            OperatorID operator,
+            long retryMs,
+            long warnMs) {
+        this.subtask = subtask;
+        this.warnMs = warnMs;
         this.gateway = gateway;
         this.operator = operator;
         this.retryMs = retryMs;
@@ -50,37 +62,70 @@ public final class HistogramClient implements AutoCloseable {
      * @param onAnswer receives the answer at most once, in any thread, and not after {@link #close}
      */
     public void report(HistogramReport report, Consumer<GlobalHistogram> onAnswer) {
-        if (isClosed) {
-            return;
-        }
-        CompletableFuture<CoordinationResponse> response;
-        try {
-            response = gateway.sendRequestToCoordinator(operator, new SerializedValue<>(report));
-        } catch (IOException | RuntimeException e) {
-            response = CompletableFuture.failedFuture(e);
-        }
-        response.thenApply(GlobalHistogram::of)
-                .whenComplete((answer, failure) -> answered(report, onAnswer, answer, failure));
+        new Request(report, onAnswer).send();
     }
 
-    private void answered(
-            HistogramReport report,
-            Consumer<GlobalHistogram> onAnswer,
-            @Nullable GlobalHistogram answer,
-            @Nullable Throwable failure) {
-        if (isClosed) {
-            return;
+    /** A report that is not answered yet; one thread at a time uses it. */
+    private final class Request {
+
+        private final HistogramReport report;
+        private final Consumer<GlobalHistogram> onAnswer;
+        private final long startNs = System.nanoTime();
+        private boolean hasWarned;
+
+        Request(HistogramReport report, Consumer<GlobalHistogram> onAnswer) {
+            this.report = report;
+            this.onAnswer = onAnswer;
         }
-        if (answer != null) {
-            onAnswer.accept(answer);
-            return;
+
+        void send() {
+            if (isClosed) {
+                return;
+            }
+            CompletableFuture<CoordinationResponse> response;
+            try {
+                response =
+                        gateway.sendRequestToCoordinator(operator, new SerializedValue<>(report));
+            } catch (IOException | RuntimeException e) {
+                response = CompletableFuture.failedFuture(e);
+            }
+            response.thenApply(GlobalHistogram::of).whenComplete(this::answered);
         }
-        if (failure != null) {
-            LOG.debug("The coordinator did not answer a histogram.", failure);
+
+        private void answered(@Nullable GlobalHistogram answer, @Nullable Throwable failure) {
+            if (isClosed) {
+                return;
+            }
+            if (answer != null) {
+                onAnswer.accept(answer);
+                return;
+            }
+            warnIfLate(failure);
+            CompletableFuture.delayedExecutor(
+                            failure == null ? NOT_YET_MS : retryMs, TimeUnit.MILLISECONDS)
+                    .execute(this::send);
         }
-        CompletableFuture.delayedExecutor(
-                        failure == null ? NOT_YET_MS : retryMs, TimeUnit.MILLISECONDS)
-                .execute(() -> report(report, onAnswer));
+
+        private void warnIfLate(@Nullable Throwable failure) {
+            long waitedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            if (hasWarned || waitedMs < warnMs) {
+                LOG.debug("No global histogram yet.", failure);
+                return;
+            }
+            hasWarned = true;
+            if (failure == null) {
+                LOG.warn(
+                        "Star join {}: no global histogram after {} ms, as other subtasks still load. This subtask keeps an equal share of the devices. If it lasts, look for skew or slow sources of the dimension.",
+                        subtask,
+                        waitedMs);
+            } else {
+                LOG.warn(
+                        "Star join {}: no global histogram after {} ms, as the coordinator does not answer. This subtask keeps an equal share of the devices and asks again. See the log of the JobManager.",
+                        subtask,
+                        waitedMs,
+                        failure);
+            }
+        }
     }
 
     /** Sends no further report, and drops answers. */

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.runtime.histogram;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.github.gpujoin.flink.api.explain.PartitionSummary;
 import io.github.gpujoin.flink.runtime.histogram.GlobalHistogram.Sum;
@@ -19,9 +20,14 @@ import org.apache.flink.runtime.jobgraph.tasks.TaskOperatorEventGateway;
 import org.apache.flink.runtime.operators.coordination.CoordinationRequest;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
 import org.apache.flink.runtime.operators.coordination.OperatorEvent;
+import org.apache.flink.testutils.logging.LoggerAuditingExtension;
 import org.apache.flink.util.SerializedValue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.event.Level;
 
 @Timeout(60)
 class HistogramClientTest {
@@ -31,8 +37,12 @@ class HistogramClientTest {
     private static final GlobalHistogram ANSWER =
             new GlobalHistogram(new Sum(2, 5, 80), new Sum(1, 3, 48), PartitionSummary.NONE);
 
+    @RegisterExtension
+    private final LoggerAuditingExtension log =
+            new LoggerAuditingExtension(HistogramClient.class, Level.WARN);
+
     private final Gateway gateway = new Gateway();
-    private final HistogramClient client = new HistogramClient(gateway, new OperatorID(), 1);
+    private final HistogramClient client = client(60_000);
     private final List<GlobalHistogram> answers = new CopyOnWriteArrayList<>();
 
     /** Answers requests in order, and with the last answer from then on. */
@@ -69,6 +79,10 @@ class HistogramClientTest {
         }
     }
 
+    private HistogramClient client(long warnMs) {
+        return new HistogramClient("sales", gateway, new OperatorID(), 1, warnMs);
+    }
+
     @Test
     void shouldRepeatAReportUntilItIsAnswered() throws Exception {
         CompletableFuture<GlobalHistogram> answered = new CompletableFuture<>();
@@ -79,6 +93,28 @@ class HistogramClientTest {
         client.report(REPORT, answered::complete);
         assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(ANSWER);
         assertThat(gateway.requestCount).isEqualTo(4);
+        assertThat(log.getMessages()).as("warnings within the time").isEmpty();
+    }
+
+    @ParameterizedTest(name = "the coordinator fails: {0}")
+    @ValueSource(booleans = {false, true})
+    void shouldWarnOnceIfNoHistogramArrivesInTime(boolean fails) throws Exception {
+        CompletableFuture<GlobalHistogram> answered = new CompletableFuture<>();
+        for (int i = 0; i < 5; i++) {
+            if (fails) {
+                gateway.then(CompletableFuture.failedFuture(new TimeoutException("RPC")));
+            } else {
+                gateway.then((GlobalHistogram) null);
+            }
+        }
+        gateway.then(ANSWER);
+        client(0).report(REPORT, answered::complete);
+
+        assertThat(answered.get(30, TimeUnit.SECONDS)).isEqualTo(ANSWER);
+        assertThat(log.getMessages())
+                .singleElement(STRING)
+                .startsWith("Star join sales: no global histogram after ")
+                .contains(fails ? "does not answer" : "other subtasks still load");
     }
 
     @Test
