@@ -252,7 +252,7 @@ class RingsTest extends OpenRings {
                         () ->
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
-                                        Map.of(JoinSide.PROBE, 1),
+                                        Map.of(JoinSide.PROBE, RingFixture.writers(1)),
                                         RingFixture.task(job, 0, 0, taskManager),
                                         event -> {},
                                         RingFixture.UNLIMITED))
@@ -267,7 +267,11 @@ class RingsTest extends OpenRings {
                         () ->
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
-                                        Map.of(JoinSide.PROBE, 40, JoinSide.BUILD, 25),
+                                        Map.of(
+                                                JoinSide.PROBE,
+                                                RingFixture.writers(40),
+                                                JoinSide.BUILD,
+                                                RingFixture.writers(25)),
                                         RingFixture.task(job, 0, 0, NO_CONFIG),
                                         event -> {},
                                         RingFixture.UNLIMITED))
