@@ -601,8 +601,18 @@ class SharedRingsTest extends OpenRings {
                         .write(chunk, bytes, RingTicket.position(sequence, 0));
         assertThatIllegalStateException()
                 .isThrownBy(() -> received(receivers.get(0), ticket))
-                .withMessageContaining("Slot of a shared ring contains a chunk of a wrong length")
-                .withMessageContaining("slotBytes=256");
+                .withMessageContaining(
+                        "Slot of a shared ring is damaged: channel=196608, attempt=0, slot=1,"
+                                + " cause=Chunk has a wrong length: offset=0, chunkBytes="
+                                + lengthBytes)
+                .withMessageContaining("slotBytes=256.\nThe job restarts.");
+        Chunk ticketOfAnother =
+                new RingTicket.Writer(RingTicket.sharedChannel(JoinSide.PROBE, 0))
+                        .write(chunk, bytes, RingTicket.position(sequence, 1));
+        assertThatIllegalStateException()
+                .as("the subtask that did not find the fault")
+                .isThrownBy(() -> received(receivers.get(1), ticketOfAnother))
+                .withMessageContaining("Slot of a shared ring is damaged: channel=196608");
     }
 
     @Test
