@@ -280,8 +280,8 @@ class RingsTest extends OpenRings {
                 .withMessage(
                         "Too many rings: 65 into each subtask of the join, each of 38 KiB, a thread"
                                 + " and a socket on either side; gpu-join.ring.max-rings=64.\n"
-                                + "Lower the parallelism, raise that option, or set"
-                                + " gpu-join.transport: flink.");
+                                + "Lower the parallelism, set gpu-join.ring.sharing: task_manager"
+                                + " and raise that option, or set gpu-join.transport: flink.");
     }
 
     @Test

@@ -236,6 +236,7 @@ class SharedRingsTest extends OpenRings {
         assertThat(sender.sharedMetrics().slotCount()).isEqualTo(1);
         assertThat(sender.sharedMetrics().bytesPerSlot())
                 .isEqualTo(8.0 * RingFixture.chunk(0, 0).lengthBytes());
+        assertThat(sender.sharedMetrics()).hasToString("slotsOfSharedRings=1, chunksPerSlot=8.0");
     }
 
     /** As while one subtask aligns a barrier, or its sink is slow. */
@@ -460,7 +461,8 @@ class SharedRingsTest extends OpenRings {
         assertThat(shared("shm").description())
                 .isEqualTo("shm, rings shared by TaskManager: TASK_MANAGER");
         assertThat(RingFixture.options("shm").description()).isEqualTo("shm");
-        assertThat(shared("flink").description()).isEqualTo("flink");
+        assertThat(shared("flink").description())
+                .isEqualTo("flink; gpu-join.ring.sharing=TASK_MANAGER has no effect without rings");
     }
 
     @Test
