@@ -5,35 +5,39 @@ package io.github.gpujoin.bench;
 import io.github.gpujoin.benchmarks.join.OutputFile;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Command-line options of measurements that are repeated. */
 final class MeasurementOptions {
 
-    @Spec(Spec.Target.MIXEE)
-    private CommandSpec spec;
-
     @Option(names = "--json", converter = OutputFile.class, description = "File for all figures.")
     private @Nullable Path json;
 
+    @Option(
+            names = "--rounds",
+            converter = AtLeastOne.class,
+            description = "Rounds of each contender that count.")
     private int rounds;
+
+    /** Reads a positive number. */
+    private static final class AtLeastOne implements ITypeConverter<Integer> {
+
+        @Override
+        public Integer convert(String value) {
+            if (!value.matches("0*[1-9][0-9]{0,8}")) {
+                throw new TypeConversionException(
+                        "'%s' is not a number of at least 1".formatted(value));
+            }
+            return Integer.valueOf(value);
+        }
+    }
 
     /**
      * @param rounds unless the option sets them
      */
     MeasurementOptions(int rounds) {
-        this.rounds = rounds;
-    }
-
-    @Option(names = "--rounds", description = "Rounds of each contender that count.")
-    private void setRounds(int rounds) {
-        if (rounds < 1) {
-            throw new ParameterException(
-                    spec.commandLine(), "--rounds must be at least 1: " + rounds);
-        }
         this.rounds = rounds;
     }
 

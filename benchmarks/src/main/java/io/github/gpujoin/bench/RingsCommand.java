@@ -73,8 +73,8 @@ final class RingsCommand implements Callable<Integer> {
                 || !flushMs.stream().allMatch(ms -> ms >= 1)) {
             throw new ParameterException(
                     spec.commandLine(),
-                    ("A number is not positive: buildRows=%d, probeRows=%d, taskManagers=%d,"
-                                    + " slots=%d, flushMs=%s")
+                    ("A number is not positive: --build-rows=%d, --probe-rows=%d,"
+                                    + " --task-managers=%d, --slots=%d, --flush-ms=%s")
                             .formatted(buildRows, probeRows, taskManagers, slots, flushMs));
         }
         List<ContenderResult> results;

@@ -241,7 +241,7 @@ class BenchITCase {
         "transport --channels 0, Channels are not within 1 and 64: --channels=0",
         "transport --chunk-bytes 100, Chunk size is not a multiple of 8 within 64 bytes and 16 MiB",
         "transport --only flink;tcp, --only takes names of transports: unknown=tcp",
-        "rings --slots 0, A number is not positive: buildRows=262144",
+        "rings --slots 0, A number is not positive: --build-rows=262144",
         "heavy-key --rows 0, Rows are not within 1 and 1000000",
         "ssb --format orc --scale-factor 0.001, Unknown --format: orc. Use one of [tbl; csv;",
         "ssb --data nowhere, Table files missing: directory=nowhere; tables=[date;",

@@ -90,7 +90,17 @@ class BenchTest {
     void shouldRefuseRoundsThatAreNotPositive() {
         assertThat(bench("join", "--rounds=0")).isEqualTo(2);
         assertThat(err.toString().strip())
-                .isEqualTo("bin/bench join: --rounds must be at least 1: 0 (see --help)");
+                .isEqualTo(
+                        "bin/bench join: Invalid value for option '--rounds': '0' is not a number of"
+                                + " at least 1 (see --help)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"join, 5", "rings, 3"})
+    void shouldNameTheUsualNumberOfRounds(String command, int rounds) {
+        assertThat(bench(command, "--help")).isZero();
+        assertThat(out.toString().replaceAll("\\s+", " "))
+                .contains("Rounds of each contender that count. Default: " + rounds);
     }
 
     @Test

@@ -152,6 +152,10 @@ class FileJoinTest extends CommandScenario {
                 csvJoin(keys),
                 1,
                 "gpu-join: Cannot read the file. Check the path and its permissions: file=");
+        Files.createDirectory(directory.resolve("probe.csv"));
+        assertFailed(
+                csvJoin(keys), 1, "gpu-join: The file is a directory. Name a file in it: file=");
+        Files.delete(directory.resolve("probe.csv"));
         write("probe.csv", "k\n1\n");
         assertFailed(csvJoinTo("probe.csv", keys), 1, "gpu-join: --out names an input file: ");
         assertFailed(csvJoinTo(".", keys), 1, "gpu-join: --out is a directory: ");

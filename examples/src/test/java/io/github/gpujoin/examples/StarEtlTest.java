@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command star-etl, from its arguments to its exit code. */
 class StarEtlTest extends CommandScenario {
@@ -92,19 +91,24 @@ class StarEtlTest extends CommandScenario {
     }
 
     @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "gpu-join.chunk-bytes=big",
-                "gpu-join.partition-groups=all",
-                "gpu-join.engine=abacus"
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "gpu-join.chunk-bytes=big; Use a size such as 128 kb.",
+                "gpu-join.partition-groups=all; Use a number such as 0.",
+                "gpu-join.engine=abacus; Use one of auto, gpu, cpu, reference.",
+                "gpu-join.ring.sharing=taskmanager; Use one of none, task_manager, auto."
             })
-    void shouldNameTheOptionWhoseValueCannotBeRead(String option) {
+    void shouldNameTheOptionWhoseValueCannotBeReadAndItsValues(String option, String remedy) {
         Run run = starEtl("--data", data, "--query=1.1", "-D", option);
-        String[] parts = option.split("=");
+        assertFailed(run, 1, "star-etl: Wrong value: %s. %s".formatted(option, remedy));
+    }
+
+    @Test
+    void shouldNameAnOptionOfFlinkWhoseValueCannotBeRead() {
+        Run run = starEtl("--data", data, "--query=1.1", "-D", "parallelism.default=many");
         assertFailed(
-                run,
-                1,
-                "star-etl: Could not parse value '%s' for key '%s'.".formatted(parts[1], parts[0]));
+                run, 1, "star-etl: Could not parse value 'many' for key 'parallelism.default'.");
     }
 
     @Test

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.join;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -13,12 +14,22 @@ public final class TextReport {
     public static final String KEYED = "flink-keyed-datastream";
     public static final String DUCKDB = "duckdb";
 
-    private static final String ROW = "%-24s %12s %10s %10s %10s %10s %10s%n";
+    private static final String COLUMNS = "%-24s %12s %10s %10s %10s";
 
     private final List<ContenderResult> results;
 
+    /** Rates of the peers that have run, by the heading of their column. */
+    private final Map<String, Double> peers = new LinkedHashMap<>();
+
     public TextReport(List<ContenderResult> results) {
         this.results = List.copyOf(results);
+        for (ContenderResult result : results) {
+            if (result.name().equals(KEYED)) {
+                peers.put("x keyed", result.tuplesPerSecond().median());
+            } else if (result.name().equals(DUCKDB)) {
+                peers.put("x duckdb", result.tuplesPerSecond().median());
+            }
+        }
     }
 
     /** One line a contender, for programs: {@code RESULT name tuples_per_second=n checksum=c}. */
@@ -36,23 +47,27 @@ public final class TextReport {
         return lines.toString();
     }
 
-    /** Rates in million tuples a second, and how many times a peer's each is. */
+    /**
+     * Rates in million tuples a second, and how many times a peer's each is. A peer that did not
+     * run has no column.
+     */
     public String table() {
         StringBuilder table = new StringBuilder();
-        table.append(row("contender", "probe rows", "min", "median", "max", "x keyed", "x duckdb"));
+        table.append(COLUMNS.formatted("contender", "probe rows", "min", "median", "max"));
+        peers.keySet().forEach(heading -> table.append(cell(heading)));
         for (ContenderResult result : results) {
             Summary rate = result.tuplesPerSecond();
+            table.append(System.lineSeparator());
             table.append(
-                    row(
+                    COLUMNS.formatted(
                             result.name(),
                             Long.toString(result.probeRows()),
                             millions(rate.min()),
                             millions(rate.median()),
-                            millions(rate.max()),
-                            ratio(rate.median(), KEYED),
-                            ratio(rate.median(), DUCKDB)));
+                            millions(rate.max())));
+            peers.values().forEach(peer -> table.append(cell(ratio(rate.median() / peer))));
         }
-        return table.toString();
+        return table.append(System.lineSeparator()).toString();
     }
 
     /** Further figures of the last round. */
@@ -87,20 +102,15 @@ public final class TextReport {
         return lines.toString();
     }
 
-    private String ratio(double rate, String peer) {
-        return results.stream()
-                .filter(result -> result.name().equals(peer))
-                .findFirst()
-                .map(result -> rate / result.tuplesPerSecond().median())
-                .map(ratio -> String.format(Locale.ROOT, ratio < 10 ? "%.2f" : "%.1f", ratio))
-                .orElse("-");
+    private static String ratio(double ratio) {
+        return String.format(Locale.ROOT, ratio < 10 ? "%.2f" : "%.1f", ratio);
     }
 
     private static String millions(double rate) {
         return String.format(Locale.ROOT, "%.3f", rate / 1e6);
     }
 
-    private static String row(Object... cells) {
-        return String.format(Locale.ROOT, ROW, cells);
+    private static String cell(String text) {
+        return " %10s".formatted(text);
     }
 }

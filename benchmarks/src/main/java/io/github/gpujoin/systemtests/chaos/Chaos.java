@@ -176,7 +176,7 @@ public final class Chaos implements Callable<Integer> {
             if (underWay == null) {
                 throw e;
             }
-            fail(underWay, "it could not be judged, " + Failures.rootMessage(e), folder);
+            fail(underWay, "it could not be judged, " + Failures.message(e), folder);
         }
         return run;
     }
@@ -196,7 +196,7 @@ public final class Chaos implements Callable<Integer> {
         try {
             run.run(environment(cluster, plan), plan, folder.resolve("data"), results);
         } catch (ExecutionException | TimeoutException e) {
-            failure = Failures.rootMessage(e);
+            failure = Failures.message(e);
         } finally {
             cluster.heal();
         }

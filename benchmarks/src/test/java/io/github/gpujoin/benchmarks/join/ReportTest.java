@@ -54,7 +54,10 @@ class ReportTest {
     @Test
     void shouldLeaveOutRatiosToAPeerThatDidNotRun() {
         String table = new TextReport(results.subList(0, 1)).table();
-        assertThat(table.lines().toList().get(1)).endsWith("-          -");
+        assertThat(table.lines().map(line -> line.strip().replaceAll(" +", " ")))
+                .containsExactly(
+                        "contender probe rows min median max",
+                        "ours-engine 1000 250.000 500.000 1000.000");
     }
 
     @Test

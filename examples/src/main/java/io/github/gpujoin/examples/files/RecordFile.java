@@ -33,6 +33,9 @@ public record RecordFile(
      */
     public static RecordFile open(
             Path path, @Nullable FileFormat format, String key, @Nullable Path schema) {
+        if (Files.isDirectory(path)) {
+            throw new UserError("The file is a directory. Name a file in it: file=" + path);
+        }
         if (!Files.isRegularFile(path) || !Files.isReadable(path)) {
             throw new UserError(
                     "Cannot read the file. Check the path and its permissions: file=" + path);

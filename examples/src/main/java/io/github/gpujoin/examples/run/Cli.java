@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
  */
 public final class Cli {
 
-    /** A failure that the user can correct. {@link #run} reports its first line. */
+    /** A failure that the user can correct. {@link #run} reports its message. */
     public static final class UserError extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -43,7 +43,7 @@ public final class Cli {
                 });
         line.setExecutionExceptionHandler(
                 (error, failed, result) -> {
-                    printError(failed, Failures.rootMessage(error));
+                    printError(failed, Failures.message(error));
                     return failed.getCommandSpec().exitCodeOnExecutionException();
                 });
         return line;

@@ -169,7 +169,7 @@ public final class JoinConfig {
     /** Returns {@link GpuJoinOptions#GPU_DEVICES}, empty for all. */
     private static List<Integer> gpuDevices(ReadableConfig config) {
         String devices = config.get(GpuJoinOptions.GPU_DEVICES).strip();
-        if (devices.equals(GpuJoinOptions.GPU_DEVICES.defaultValue())) {
+        if (devices.equalsIgnoreCase(GpuJoinOptions.GPU_DEVICES.defaultValue())) {
             return GpuOptions.ALL_DEVICES;
         }
         try {

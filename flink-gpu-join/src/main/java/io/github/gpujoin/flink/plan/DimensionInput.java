@@ -245,7 +245,7 @@ public final class DimensionInput<R> {
             return ReasonCode.ASKED;
         }
         if (expectedBytes == PartitionClass.UNKNOWN) {
-            return ReasonCode.SIZE_UNKNOWN;
+            return input.isChangelog() ? ReasonCode.CHANGELOG : ReasonCode.SIZE_UNKNOWN;
         }
         return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
     }

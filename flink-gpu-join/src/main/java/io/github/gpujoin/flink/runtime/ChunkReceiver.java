@@ -23,7 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.io.network.partition.ResultPartitionID;
 import org.apache.flink.runtime.io.network.partition.consumer.InputGate;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
@@ -83,7 +85,7 @@ final class ChunkReceiver implements AutoCloseable {
             SlotMemory memory,
             BooleanSupplier isCancelled)
             throws IOException {
-        Map<JoinSide, Integer> writers = Map.of();
+        Map<JoinSide, List<ExecutionAttemptID>> writers = Map.of();
         if (options.usesRings()) {
             writers = writers(inputs, task);
         }
@@ -104,7 +106,7 @@ final class ChunkReceiver implements AutoCloseable {
                     exchangeMemory,
                     isCancelled,
                     factSenders(inputs, task));
-        } catch (IOException | RuntimeException | OutOfMemoryError e) {
+        } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeAllQuietly(rings.orElse(null), exchangeMemory);
             throw e;
         }
@@ -137,7 +139,7 @@ final class ChunkReceiver implements AutoCloseable {
 
     private static RingReceiver openRings(
             RingOptions options,
-            Map<JoinSide, Integer> writers,
+            Map<JoinSide, List<ExecutionAttemptID>> writers,
             Environment task,
             OperatorEventGateway coordinator,
             RingShare memory)
@@ -152,13 +154,17 @@ final class ChunkReceiver implements AutoCloseable {
         List<ResultPartitionID> senders = new ArrayList<>();
         for (int i = 0; i < inputs.size(); i++) {
             if (inputs.get(i).getTypeNumber() == PROBE_INPUT) {
-                InputGate gate = task.getInputGate(i);
-                for (int channel = 0; channel < gate.getNumberOfInputChannels(); channel++) {
-                    senders.add(gate.getChannel(channel).getPartitionId());
-                }
+                senders.addAll(partitions(task.getInputGate(i)));
             }
         }
         return senders;
+    }
+
+    /** The result partition of each channel of a gate. */
+    private static List<ResultPartitionID> partitions(InputGate gate) {
+        return IntStream.range(0, gate.getNumberOfInputChannels())
+                .mapToObj(channel -> gate.getChannel(channel).getPartitionId())
+                .toList();
     }
 
     /** Managed memory of the rings that this subtask pays for. */
@@ -192,14 +198,19 @@ final class ChunkReceiver implements AutoCloseable {
                 && !input.supportsUnalignedCheckpoints();
     }
 
-    /** Number of subtasks that send chunks of each side by partition. */
-    private static Map<JoinSide, Integer> writers(List<StreamEdge> inputs, Environment task) {
-        Map<JoinSide, Integer> writers = new EnumMap<>(JoinSide.class);
+    /** Attempts of the subtasks that send chunks of each side by partition, in their order. */
+    private static Map<JoinSide, List<ExecutionAttemptID>> writers(
+            List<StreamEdge> inputs, Environment task) {
+        Map<JoinSide, List<ExecutionAttemptID>> writers = new EnumMap<>(JoinSide.class);
         for (int i = 0; i < inputs.size(); i++) {
             StreamEdge input = inputs.get(i);
             if (input.getPartitioner() instanceof RingSendPartitioner send) {
                 requireAligned(input);
-                writers.put(send.side(), task.getInputGate(i).getNumberOfInputChannels());
+                writers.put(
+                        send.side(),
+                        partitions(task.getInputGate(i)).stream()
+                                .map(ResultPartitionID::getProducerId)
+                                .toList());
             }
         }
         return writers;

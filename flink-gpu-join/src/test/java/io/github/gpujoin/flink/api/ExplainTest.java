@@ -83,6 +83,7 @@ class ExplainTest {
         dimension(star, "order", d -> d.expectedBytes(LIMIT + 2));
         dimension(star, "item", d -> d.expectedBytes(LIMIT + 1));
         dimension(star, "code", Dimension::replicated);
+        dimension(star, "rate", Dimension::changelog);
         assertThat(
                         star.explain()
                                 .toString()
@@ -97,8 +98,9 @@ class ExplainTest {
                         "order INNER PARTITIONED OVER_LIMIT all cpu ASKED - 1.0 MiB expected",
                         "item INNER REPLICATED OTHER_DIMENSION_PARTITIONED all cpu ASKED - 1.0 MiB expected",
                         "code INNER REPLICATED ASKED all cpu ASKED - -",
+                        "rate INNER REPLICATED CHANGELOG all cpu ASKED - -",
                         "filters of facts: day (FILTERS), shop (FILTERS), order (FILTERS),"
-                                + " item (FILTERS), code (FILTERS)");
+                                + " item (FILTERS), code (FILTERS), rate (DIMENSION_CHANGES)");
     }
 
     @Test

@@ -103,6 +103,13 @@ class JoinConfigTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"all", "ALL", " All "})
+    void shouldJoinOnAllDevices(String devices) {
+        assertThat(JoinConfig.gpuOptions(config("gpu-join.gpu.devices", devices)).devices())
+                .isEqualTo(GpuOptions.ALL_DEVICES);
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"-1", "0,0", "first", "0,", ""})
     void shouldRefuseDevicesThatAreNoDistinctNumbers(String devices) {
         assertThatExceptionOfType(IllegalConfigurationException.class)
@@ -123,7 +130,11 @@ class JoinConfigTest {
                 "gpu-join.gpu.ring-memory | hbm | Wrong value: gpu-join.gpu.ring-memory=hbm. Use one of ",
                 "gpu-join.metrics | some | Wrong value: gpu-join.metrics=some. Use one of ",
                 "gpu-join.rdma.gpu-direct | on | Wrong value: gpu-join.rdma.gpu-direct=on. Use one of ",
-                "gpu-join.ring.slots | many | Wrong value: gpu-join.ring.slots=many. "
+                "gpu-join.ring.slots | many | Wrong value: gpu-join.ring.slots=many. Use a number such as 8.",
+                "gpu-join.chunk-bytes | big | Wrong value: gpu-join.chunk-bytes=big. Use a size such as 128 kb.",
+                "gpu-join.flush-interval | soon | Wrong value: gpu-join.flush-interval=soon. Use a duration such as 100 ms.",
+                "gpu-join.fact-filters | on | Wrong value: gpu-join.fact-filters=on. Use true or false.",
+                "gpu-join.gpu.weight | much | Wrong value: gpu-join.gpu.weight=much. Use a number such as 1.0."
             })
     void shouldNameWhatIsMisspelt(String key, String value, String message) {
         assertThatExceptionOfType(IllegalConfigurationException.class)

@@ -170,6 +170,9 @@ public final class ReaderSession implements AutoCloseable {
             throw e;
         }
         link = new OpenLink(admission.link(), epoch, window.releasedSequence(), options, nowNs);
+        if (epoch == 1) {
+            lastLoss = "None";
+        }
         state = state.to(ReaderState.OPEN);
     }
 

@@ -29,6 +29,10 @@ public enum ReasonCode {
     MEASURED_OVER_LIMIT("the dimension was measured over gpu-join.replicate-max-bytes"),
     /** The size of the dimension is unknown; set .expectedBytes(n). */
     SIZE_UNKNOWN("the size of the dimension is unknown; set .expectedBytes(n)"),
+    /** The dimension is a changelog of unknown size, which is replicated. */
+    CHANGELOG(
+            "the dimension is a changelog of unknown size, which is replicated unless the job"
+                    + " requests .partitioned()"),
     /** Facts are partitioned by the key of another dimension. */
     OTHER_DIMENSION_PARTITIONED("facts are partitioned by the key of another dimension"),
     /** A fact must reach the subtask that holds the version of its event time. */
@@ -118,6 +122,6 @@ public enum ReasonCode {
      * @return whether it may be
      */
     public boolean limitsReplicas() {
-        return this == WITHIN_LIMIT || this == SIZE_UNKNOWN;
+        return this == WITHIN_LIMIT || this == SIZE_UNKNOWN || this == CHANGELOG;
     }
 }

@@ -379,7 +379,9 @@ public final class GpuJoinOptions {
                                     + " sending subtask. With none, p senders and p receivers have"
                                     + " p * p rings; with task_manager, p for each TaskManager, and"
                                     + " small chunks travel together in one slot. auto shares, and"
-                                    + " opens a ring between two subtasks where chunks are large.");
+                                    + " opens a ring between two subtasks where chunks are large;"
+                                    + " it reserves memory for both kinds. Has no effect with"
+                                    + " gpu-join.transport: flink, which has no rings.");
 
     /** The option {@code gpu-join.ring.max-rings}. */
     public static final ConfigOption<Integer> RING_MAX_RINGS =

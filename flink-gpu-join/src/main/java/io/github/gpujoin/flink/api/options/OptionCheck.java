@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.api.options;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.stream.Collectors;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.IllegalConfigurationException;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
 
 /** Refuses misspelt keys and values of the join's options, and names the ones that exist. */
@@ -77,11 +79,27 @@ final class OptionCheck {
             ReadableConfig config, ConfigOption<?> option, IllegalArgumentException fault) {
         String value =
                 config instanceof Configuration values ? values.getString(option.key(), "") : "?";
-        String remedy =
-                option.defaultValue() instanceof Enum<?> constant
-                        ? "Use one of %s.".formatted(names(constant.getDeclaringClass()))
-                        : (fault.getCause() == null ? fault : fault.getCause()).getMessage();
-        return "Wrong value: %s=%s. %s".formatted(option.key(), value, remedy);
+        return "Wrong value: %s=%s. %s".formatted(option.key(), value, remedy(option, fault));
+    }
+
+    private static String remedy(ConfigOption<?> option, IllegalArgumentException fault) {
+        Object usual = option.defaultValue();
+        if (usual instanceof Enum<?> constant) {
+            return "Use one of %s.".formatted(names(constant.getDeclaringClass()));
+        }
+        if (usual instanceof Number) {
+            return "Use a number such as %s.".formatted(usual);
+        }
+        if (usual instanceof MemorySize) {
+            return "Use a size such as 128 kb.";
+        }
+        if (usual instanceof Duration) {
+            return "Use a duration such as 100 ms.";
+        }
+        if (usual instanceof Boolean) {
+            return "Use true or false.";
+        }
+        return (fault.getCause() == null ? fault : fault.getCause()).getMessage();
     }
 
     private static String names(Class<? extends Enum<?>> type) {

@@ -10,6 +10,7 @@ import io.github.gpujoin.rdma.session.TakenSlot;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A slot of a shared ring with chunks of several subtasks, laid out as {@link SlotParts}. Each
@@ -66,7 +67,7 @@ final class ArrivedSlot extends CountedSlot {
                                 null, taken.address() + offset + ChunkDescriptor.LENGTH_OFFSET);
         if (length < ChunkDescriptor.HEADER_BYTES || length % 8 != 0 || length > roomBytes) {
             throw new IllegalStateException(
-                    "Slot of a shared ring contains a chunk of a wrong length: offset="
+                    "Chunk has a wrong length: offset="
                             + offset
                             + ", chunkBytes="
                             + length
@@ -92,14 +93,17 @@ final class ArrivedSlot extends CountedSlot {
     /**
      * Claims a chunk, whose claimant calls {@link #release} once.
      *
-     * @return false if the slot has no such chunk, or it was claimed before
+     * @return a copy of the chunk's header; null if the slot has no such chunk, or it was claimed
+     *     before
      */
-    boolean tryClaim(int chunk) {
+    byte @Nullable [] tryClaim(int chunk) {
         if (chunk >= offsets.length || claimed.get(chunk)) {
-            return false;
+            return null;
         }
+        byte[] header = new byte[ChunkDescriptor.HEADER_BYTES];
+        Memory.copy(null, addressOf(chunk), header, Memory.BYTES, header.length);
         claimed.set(chunk);
-        return true;
+        return header;
     }
 
     /** Releases the chunks that nobody has claimed. Nobody may claim a chunk any more. */

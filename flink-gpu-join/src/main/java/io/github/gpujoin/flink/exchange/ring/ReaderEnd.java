@@ -127,7 +127,7 @@ final class ReaderEnd extends RingEnd implements RingInput {
                 throw mismatch("Chunk of a ring does not match its ticket", ticket);
             }
             return chunk;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             slot.release();
             throw e;
         }
@@ -140,13 +140,9 @@ final class ReaderEnd extends RingEnd implements RingInput {
         }
         // The copy is the slot of this sequence, complete and private. A mismatch from here on is
         // an error of the writer.
-        long checksum = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
         payloadBytesCopied += bytes.length;
-        Chunk chunk =
-                RingTicket.isBuild(ticket)
-                        ? ChunkDecoder.decode(ticket.schema(), bytes)
-                        : ChunkDecoder.open(ticket.schema(), bytes);
-        if (!RingTicket.isOf(ticket, chunk, checksum)) {
+        Chunk chunk = RingTicket.tryRead(ticket, bytes);
+        if (chunk == null) {
             throw mismatch("Chunk of a ring does not match its ticket", ticket);
         }
         session.release();

@@ -120,9 +120,13 @@ public record RingOptions(
         if (gpuDirect != null) {
             return transport + ", " + gpuDirect;
         }
-        return usesRings() && isShared()
+        if (!isShared()) {
+            return transport;
+        }
+        return usesRings()
                 ? transport + ", rings shared by TaskManager: " + sharing
-                : transport;
+                : "%s; %s=%s has no effect without rings"
+                        .formatted(transport, GpuJoinOptions.RING_SHARING.key(), sharing);
     }
 
     /** Whether the subtasks of the join in a TaskManager share rings. */
@@ -219,12 +223,16 @@ public record RingOptions(
                     new IllegalConfigurationException(
                             "Too many rings: %d into each %s, each of %d KiB, a"
                                     + " thread and a socket on either side; %s=%d.\n"
-                                    + "Lower the parallelism, raise that option, or set %s: %s.",
+                                    + "Lower the parallelism, %s that option, or set %s: %s.",
                             ringCount,
                             isShared() ? "TaskManager" : "subtask of the join",
                             ringKib,
                             GpuJoinOptions.RING_MAX_RINGS.key(),
                             maxRings,
+                            isShared()
+                                    ? "raise"
+                                    : "set %s: task_manager and raise"
+                                            .formatted(GpuJoinOptions.RING_SHARING.key()),
                             GpuJoinOptions.TRANSPORT.key(),
                             FLINK));
         }

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.core.fs.AutoCloseableRegistry;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.apache.flink.runtime.operators.coordination.OperatorEventGateway;
 import org.apache.flink.util.IOUtils;
@@ -47,7 +48,7 @@ public final class RingReceiver implements AutoCloseable {
     /**
      * Opens a ring for each writer, and announces the addresses to the coordinator.
      *
-     * @param writers count of subtasks that send chunks, by side
+     * @param writers attempts of the subtasks that send chunks, by side, in the order of subtasks
      * @param task of the subtask
      * @param coordinator of the join
      * @param memory in which the rings are reserved before they are opened
@@ -56,7 +57,7 @@ public final class RingReceiver implements AutoCloseable {
      */
     public static RingReceiver open(
             RingOptions options,
-            Map<JoinSide, Integer> writers,
+            Map<JoinSide, List<ExecutionAttemptID>> writers,
             RingTask task,
             OperatorEventGateway coordinator,
             RingReservations memory)
@@ -69,7 +70,7 @@ public final class RingReceiver implements AutoCloseable {
                             receiver.own == null ? null : receiver.own.endpoint(),
                             receiver.shared == null ? null : receiver.shared.endpoint()));
             return receiver;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeQuietly(receiver);
             throw e;
         }
@@ -77,7 +78,7 @@ public final class RingReceiver implements AutoCloseable {
 
     private void open(
             RingOptions options,
-            Map<JoinSide, Integer> writers,
+            Map<JoinSide, List<ExecutionAttemptID>> writers,
             RingTask task,
             RingReservations memory)
             throws IOException {
@@ -88,7 +89,7 @@ public final class RingReceiver implements AutoCloseable {
             shared =
                     SharedRings.use(
                             new SharedRings.Key(
-                                    task.job(), options.join(), task.process(), task.attempt()),
+                                    task.job(), options.join(), task.process(), writers),
                             options,
                             channels(writers, RingTicket::sharedChannel),
                             task.taskManager(),
@@ -132,11 +133,12 @@ public final class RingReceiver implements AutoCloseable {
     }
 
     private static List<Integer> channels(
-            Map<JoinSide, Integer> writers, BiFunction<JoinSide, Integer, Integer> channelOf) {
+            Map<JoinSide, List<ExecutionAttemptID>> writers,
+            BiFunction<JoinSide, Integer, Integer> channelOf) {
         List<Integer> channels = new ArrayList<>();
         writers.forEach(
-                (side, count) -> {
-                    for (int subtask = 0; subtask < count; subtask++) {
+                (side, attempts) -> {
+                    for (int subtask = 0; subtask < attempts.size(); subtask++) {
                         channels.add(channelOf.apply(side, subtask));
                     }
                 });

@@ -259,10 +259,11 @@ final class RingSendOperator extends AbstractStreamOperator<Chunk>
     private void closeRings() throws Exception {
         if (rings != null) {
             LOG.info(
-                    "Rings closed: transport={}, chunksThroughRings={}, chunksInline={}, task={}",
+                    "Rings closed: transport={}, chunksThroughRings={}, chunksInline={}{}, task={}",
                     options.transport(),
                     chunksThroughRings.getCount(),
                     chunksInline.getCount(),
+                    options.isShared() ? ", " + rings.sharedMetrics() : "",
                     getRuntimeContext().getTaskInfo().getTaskNameWithSubtasks());
             rings.close();
             rings = null;

@@ -54,7 +54,7 @@ final class RingServer implements AutoCloseable {
         try {
             server.start(name, options, job, channels, endOf, taskManager);
             return server;
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) {
             IOUtils.closeQuietly(server);
             throw e;
         }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -125,6 +126,21 @@ final class RingTicket {
      */
     static int channelOf(Chunk ticket) {
         return (int) (ticket.epoch() >>> Integer.SIZE) - 1;
+    }
+
+    /**
+     * Reads the chunk of a ticket. The columns of build rows are decoded at once.
+     *
+     * @param bytes of the chunk, owned by the chunk from now on
+     * @return null if the ticket was written for another chunk
+     */
+    static @Nullable Chunk tryRead(Chunk ticket, byte[] bytes) {
+        long checksum = Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
+        Chunk chunk =
+                isBuild(ticket)
+                        ? ChunkDecoder.decode(ticket.schema(), bytes)
+                        : ChunkDecoder.open(ticket.schema(), bytes);
+        return isOf(ticket, chunk, checksum) ? chunk : null;
     }
 
     /**

@@ -15,6 +15,7 @@ import io.github.gpujoin.rdma.session.TakenSlot;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * of those. A slow subtask uses up the credit; the writer then sends through Flink's channels.
  *
  * <p>The lock guards the session and the slots. A claim reads what the thread wrote that took the
- * slot, since both hold the lock.
+ * slot, since both hold the lock. The claimed chunk is read without it.
  */
 final class SharedReaderEnd extends RingEnd {
 
@@ -41,6 +42,12 @@ final class SharedReaderEnd extends RingEnd {
 
     /** Attempt of the writer whose slots have arrived. */
     private int attempt = -1;
+
+    /**
+     * The fault of a taken slot whose chunks cannot be located, for the subtasks that have tickets
+     * of it; null if there is none.
+     */
+    private @Nullable String damage;
 
     private volatile int heldSlots;
 
@@ -60,11 +67,13 @@ final class SharedReaderEnd extends RingEnd {
         return new Input();
     }
 
-    /** The chunks of one subtask. The lock guards its counts; any thread may read them. */
+    /** The chunks of one subtask. */
     private final class Input implements RingInput {
 
+        /** Written by the thread of the subtask. */
         private volatile long payloadBytesCopied;
-        private volatile int heldChunks;
+
+        private final AtomicInteger heldChunks = new AtomicInteger();
 
         @Override
         public Chunk receive(
@@ -82,37 +91,42 @@ final class SharedReaderEnd extends RingEnd {
         }
 
         private @Nullable Chunk poll(Chunk ticket, PayloadAccess access) throws SessionException {
+            ArrivedSlot slot;
+            byte[] header;
             lock.lock();
             try {
-                ArrivedSlot slot = slotOf(ticket);
-                return slot == null ? null : claim(slot, ticket, access);
+                slot = slotOf(ticket);
+                if (slot == null) {
+                    return null;
+                }
+                header = slot.tryClaim(RingTicket.numberOf(ticket));
+                if (header == null) {
+                    throw mismatch("Slot has no unclaimed chunk of that number", ticket);
+                }
             } finally {
                 lock.unlock();
             }
+            // Nobody else reads or releases a claimed chunk, so the other subtasks need not wait.
+            return mayStay(slot, header, ticket, access)
+                    ? inPlace(slot, header, ticket, access)
+                    : copied(slot, ticket);
         }
 
-        private Chunk claim(ArrivedSlot slot, Chunk ticket, PayloadAccess access) {
+        private boolean mayStay(
+                ArrivedSlot slot, byte[] header, Chunk ticket, PayloadAccess access) {
+            return access != PayloadAccess.COPY
+                    && !ticket.schema().hasVariableWidth()
+                    && !(ChunkHeader.isEncoded(header) && RingTicket.isBuild(ticket))
+                    && slot.isLargePart(RingTicket.numberOf(ticket))
+                    && heldSlots <= maxHeldSlots;
+        }
+
+        private Chunk inPlace(ArrivedSlot slot, byte[] header, Chunk ticket, PayloadAccess access) {
             int number = RingTicket.numberOf(ticket);
-            if (!slot.tryClaim(number)) {
-                throw mismatch("Slot has no unclaimed chunk of that number", ticket);
-            }
-            byte[] header = new byte[ChunkDescriptor.HEADER_BYTES];
-            Memory.copy(null, slot.addressOf(number), header, Memory.BYTES, header.length);
             long checksum = Memory.getLong(header, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
-            boolean isEncoded = ChunkHeader.isEncoded(header);
-            boolean mayStay =
-                    access != PayloadAccess.COPY
-                            && !ticket.schema().hasVariableWidth()
-                            && !(isEncoded && RingTicket.isBuild(ticket))
-                            && slot.isLargePart(number)
-                            && session.heldCount() <= maxHeldSlots;
             // Encoded columns are located here, so the chunk must be verified.
-            boolean verifies = isEncoded || access == PayloadAccess.VERIFIED_IN_PLACE;
-            return mayStay ? inPlace(slot, ticket, verifies, checksum) : copied(slot, ticket);
-        }
-
-        private Chunk inPlace(ArrivedSlot slot, Chunk ticket, boolean verifies, long checksum) {
-            int number = RingTicket.numberOf(ticket);
+            boolean verifies =
+                    ChunkHeader.isEncoded(header) || access == PayloadAccess.VERIFIED_IN_PLACE;
             ChunkInSlot place =
                     new ChunkInSlot(slot, number, verifies || slot.isVerified(), checksum);
             try {
@@ -120,9 +134,11 @@ final class SharedReaderEnd extends RingEnd {
                     ChunkChecksum.require(null, place.address(), slot.lengthOf(number));
                 }
                 Chunk chunk = ChunkDecoder.inSlot(ticket.schema(), place, slot.lengthOf(number));
-                requireOf(ticket, chunk, checksum);
+                if (!RingTicket.isOf(ticket, chunk, checksum)) {
+                    throw mismatch("Chunk of a ring does not match its ticket", ticket);
+                }
                 return chunk;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 place.release();
                 throw e;
             }
@@ -133,23 +149,14 @@ final class SharedReaderEnd extends RingEnd {
                 int number = RingTicket.numberOf(ticket);
                 byte[] bytes = new byte[slot.lengthOf(number)];
                 Memory.copy(null, slot.addressOf(number), bytes, Memory.BYTES, bytes.length);
-                long checksum =
-                        Memory.getLong(bytes, Memory.BYTES + ChunkDescriptor.CHECKSUM_OFFSET);
                 payloadBytesCopied += bytes.length;
-                Chunk chunk =
-                        RingTicket.isBuild(ticket)
-                                ? ChunkDecoder.decode(ticket.schema(), bytes)
-                                : ChunkDecoder.open(ticket.schema(), bytes);
-                requireOf(ticket, chunk, checksum);
+                Chunk chunk = RingTicket.tryRead(ticket, bytes);
+                if (chunk == null) {
+                    throw mismatch("Chunk of a ring does not match its ticket", ticket);
+                }
                 return chunk;
             } finally {
-                release(slot);
-            }
-        }
-
-        private void requireOf(Chunk ticket, Chunk chunk, long checksum) {
-            if (!RingTicket.isOf(ticket, chunk, checksum)) {
-                throw mismatch("Chunk of a ring does not match its ticket", ticket);
+                SharedReaderEnd.this.release(slot);
             }
         }
 
@@ -161,12 +168,12 @@ final class SharedReaderEnd extends RingEnd {
         /** The chunks that this subtask reads in place; each may keep a slot from the writer. */
         @Override
         public int heldSlots() {
-            return heldChunks;
+            return heldChunks.get();
         }
 
         @Override
         public boolean hasRoom() {
-            return heldSlots < maxHeldSlots || heldChunks == 0;
+            return heldSlots < maxHeldSlots || heldChunks.get() == 0;
         }
 
         /** A chunk that is read in its slot. */
@@ -183,7 +190,7 @@ final class SharedReaderEnd extends RingEnd {
                 this.number = number;
                 this.isVerified = isVerified;
                 this.checksum = checksum;
-                heldChunks++;
+                heldChunks.incrementAndGet();
             }
 
             @Override
@@ -201,20 +208,18 @@ final class SharedReaderEnd extends RingEnd {
                             "Slot was overwritten while it was read: channel="
                                     + session.channel()
                                     + ", attempt="
-                                    + attempt
+                                    + session.attempt()
                                     + ". The job restarts.");
                 }
             }
 
             @Override
             protected void released() {
-                lock.lock();
                 try {
                     requireIntact();
                 } finally {
-                    heldChunks--;
+                    heldChunks.decrementAndGet();
                     SharedReaderEnd.this.release(slot);
-                    lock.unlock();
                 }
             }
         }
@@ -232,6 +237,9 @@ final class SharedReaderEnd extends RingEnd {
         }
         step(System.nanoTime());
         checkNotFailed();
+        if (damage != null) {
+            throw new IllegalStateException(damage);
+        }
         if (sequence <= session.readSequence()) {
             throw mismatch("Slot of a ticket was released", ticket);
         }
@@ -248,6 +256,7 @@ final class SharedReaderEnd extends RingEnd {
      *
      * @return false if it has not fully arrived; the caller polls again, and the session requests a
      *     retransmission if that does not help
+     * @throws IllegalStateException if the slot is damaged
      */
     private boolean tryTake() {
         TakenSlot taken = session.take(false);
@@ -257,37 +266,65 @@ final class SharedReaderEnd extends RingEnd {
         long sequence = session.readSequence();
         try {
             arrived.put(sequence, ArrivedSlot.of(taken, slot -> arrived.remove(sequence, slot)));
-        } catch (RuntimeException e) {
+        } catch (IllegalStateException e) {
             taken.releaseChecked();
+            damage = damageOf(sequence, e);
+            throw new IllegalStateException(damage, e);
+        } catch (Error e) {
+            taken.releaseChecked();
+            damage = damageOf(sequence, e);
             throw e;
         }
         heldSlots = session.heldCount();
         return true;
     }
 
-    /** Releases a claimed chunk of a slot. The caller holds the lock. */
+    private String damageOf(long sequence, Throwable cause) {
+        return "Slot of a shared ring is damaged: channel="
+                + session.channel()
+                + ", attempt="
+                + session.attempt()
+                + ", slot="
+                + sequence
+                + ", cause="
+                + cause.getMessage()
+                + ".\nThe job restarts. If that repeats, another process writes to the ring, or the"
+                + " sender runs another version of this library.";
+    }
+
+    /** Releases a claimed chunk of a slot. */
     private void release(ArrivedSlot slot) {
-        slot.release();
-        heldSlots = session.heldCount();
+        lock.lock();
+        try {
+            slot.release();
+        } finally {
+            heldSlots = session.heldCount();
+            lock.unlock();
+        }
     }
 
     private IllegalStateException mismatch(String fault, Chunk ticket) {
-        return new IllegalStateException(
-                fault
-                        + ": channel="
-                        + session.channel()
-                        + ", attempt="
-                        + session.attempt()
-                        + ", slot="
-                        + RingTicket.slotOf(ticket)
-                        + ", chunk="
-                        + RingTicket.numberOf(ticket)
-                        + ", takenSlots="
-                        + session.readSequence()
-                        + ", session="
-                        + session.state()
-                        + ", lastLoss="
-                        + session.lastLoss());
+        lock.lock();
+        try {
+            return new IllegalStateException(
+                    fault
+                            + ": channel="
+                            + session.channel()
+                            + ", attempt="
+                            + session.attempt()
+                            + ", slot="
+                            + RingTicket.slotOf(ticket)
+                            + ", chunk="
+                            + RingTicket.numberOf(ticket)
+                            + ", takenSlots="
+                            + session.readSequence()
+                            + ", session="
+                            + session.state()
+                            + ", lastLoss="
+                            + session.lastLoss());
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Override
@@ -302,6 +339,7 @@ final class SharedReaderEnd extends RingEnd {
     void stepped() {
         if (session.attempt() != attempt) {
             attempt = session.attempt();
+            damage = null;
             abandonAll();
         }
         heldSlots = session.heldCount();

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import java.util.Locale;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.metrics.SimpleCounter;
@@ -63,6 +64,16 @@ final class SharedRingMetrics {
     /** Mean bytes of a slot; 0 before the first. */
     double bytesPerSlot() {
         return perSlot(bytes);
+    }
+
+    /** Returns the counts for the log. */
+    @Override
+    public String toString() {
+        return String.format(
+                Locale.ROOT,
+                "slotsOfSharedRings=%d, chunksPerSlot=%.1f",
+                slots.getCount(),
+                perSlot(chunks));
     }
 
     private double perSlot(Counter amount) {

@@ -6,18 +6,32 @@ import io.github.gpujoin.rdma.session.SessionException;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.core.fs.AutoCloseableRegistry;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.apache.flink.util.IOUtils;
 
 /**
  * The rings into all subtasks of a join in one TaskManager. The first subtask opens them and pays
  * for their memory, the last one to leave closes them.
  *
- * <p>Only subtasks of one attempt share rings. Flink restarts all of them together, since each
- * sender is connected to each of them, so that a subtask which fails leaves no chunks to others for
- * long. Thread-safe.
+ * <p><b>Which subtasks share.</b> Those that receive from the same attempts of the writers. These
+ * are the subtasks that Flink deploys and cancels together: each of them is connected to each
+ * writer, by edges that are always pipelined. The attempt number of a subtask does not show that. A
+ * JobMaster that takes over after a failure counts from 0 again, while subtasks of the last
+ * execution are still being cancelled; the adaptive scheduler starts added subtasks with 0 beside
+ * others with a higher number. The id of a writer's attempt contains the execution graph, so two
+ * executions never share.
+ *
+ * <p>A subtask that fails leaves its chunks in slots. All others restart with it, so that no writer
+ * misses these slots for long.
+ *
+ * <p>Thread-safe. Only users of the same rings wait for each other while these open or close.
  */
 final class SharedRings implements AutoCloseable {
 
@@ -26,51 +40,29 @@ final class SharedRings implements AutoCloseable {
      *
      * @param join name of the join
      * @param taskManager resource id: several TaskManagers may share a JVM
-     * @param attempt of the subtasks
+     * @param writers attempts of all writers, by side and subtask
      */
-    record Key(JobID job, String join, String taskManager, int attempt) {}
+    record Key(
+            JobID job,
+            String join,
+            String taskManager,
+            Map<JoinSide, List<ExecutionAttemptID>> writers) {}
 
-    /** Open rings, each with at least one user. Guarded by itself. */
-    private static final Map<Key, SharedRings> OPEN = new HashMap<>();
+    /** Rings that have users, or that a user opens or closes. */
+    private static final ConcurrentMap<Key, SharedRings> OPEN = new ConcurrentHashMap<>();
 
     private final Key key;
     private final Map<Integer, SharedReaderEnd> ends = new HashMap<>();
-    private final AutoCloseable memory;
-    private final RingServer server;
+    private final AutoCloseableRegistry resources = new AutoCloseableRegistry();
 
-    /** Guarded by {@link #OPEN}. */
+    /** Set before the first user obtains the rings. */
+    private RingServer server;
+
+    /** Guarded by this. */
     private int userCount;
 
-    private SharedRings(
-            Key key,
-            RingOptions options,
-            Collection<Integer> channels,
-            Configuration taskManager,
-            RingReservations reservations)
-            throws IOException {
+    private SharedRings(Key key) {
         this.key = key;
-        memory = reservations.reserve(options.hostBytes(channels.size()));
-        try {
-            server =
-                    RingServer.open(
-                            key.join() + " in this TaskManager",
-                            options,
-                            Rendezvous.uuid(key.job()),
-                            channels,
-                            session -> {
-                                SharedReaderEnd end =
-                                        new SharedReaderEnd(
-                                                session,
-                                                options.maxHeldSlots(),
-                                                options.maxArrivalNs());
-                                ends.put(session.channel(), end);
-                                return end;
-                            },
-                            taskManager);
-        } catch (IOException | RuntimeException e) {
-            IOUtils.closeQuietly(memory);
-            throw e;
-        }
     }
 
     /**
@@ -87,14 +79,50 @@ final class SharedRings implements AutoCloseable {
             Configuration taskManager,
             RingReservations reservations)
             throws IOException {
-        synchronized (OPEN) {
-            SharedRings rings = OPEN.get(key);
-            if (rings == null) {
-                rings = new SharedRings(key, options, channels, taskManager, reservations);
-                OPEN.put(key, rings);
+        while (true) {
+            SharedRings rings = OPEN.computeIfAbsent(key, SharedRings::new);
+            synchronized (rings) {
+                // Otherwise they were closed meanwhile.
+                if (OPEN.get(key) == rings) {
+                    if (rings.userCount == 0) {
+                        rings.open(options, channels, taskManager, reservations);
+                    }
+                    rings.userCount++;
+                    return rings;
+                }
             }
-            rings.userCount++;
-            return rings;
+        }
+    }
+
+    /** Opens all rings, or removes them. The caller holds the lock. */
+    private void open(
+            RingOptions options,
+            Collection<Integer> channels,
+            Configuration taskManager,
+            RingReservations reservations)
+            throws IOException {
+        try {
+            resources.registerCloseable(reservations.reserve(options.hostBytes(channels.size())));
+            server =
+                    RingServer.open(
+                            key.join() + " in this TaskManager",
+                            options,
+                            Rendezvous.uuid(key.job()),
+                            channels,
+                            session -> {
+                                SharedReaderEnd end =
+                                        new SharedReaderEnd(
+                                                session,
+                                                options.maxHeldSlots(),
+                                                options.maxArrivalNs());
+                                ends.put(session.channel(), end);
+                                return end;
+                            },
+                            taskManager);
+            resources.registerCloseable(server);
+        } catch (IOException | RuntimeException | Error e) {
+            IOUtils.closeQuietly(this::closeResources);
+            throw e;
         }
     }
 
@@ -119,15 +147,20 @@ final class SharedRings implements AutoCloseable {
         server.checkNotFailed();
     }
 
-    /** Removes a user. */
+    /** Removes a user. The last one waits until server and memory are free. */
     @Override
-    public void close() throws Exception {
-        synchronized (OPEN) {
-            if (--userCount > 0) {
-                return;
-            }
-            OPEN.remove(key);
+    public synchronized void close() throws Exception {
+        if (--userCount == 0) {
+            closeResources();
         }
-        IOUtils.closeAll(server, memory);
+    }
+
+    /** Only then may the next user open rings of the key: it needs the same memory. */
+    private void closeResources() throws Exception {
+        try {
+            resources.close();
+        } finally {
+            OPEN.remove(key, this);
+        }
     }
 }

@@ -145,7 +145,7 @@ class GpuDirectOptionsTest {
                         () ->
                                 RingReceiver.open(
                                         options(way, "disni"),
-                                        Map.of(JoinSide.PROBE, 1),
+                                        Map.of(JoinSide.PROBE, RingFixture.writers(1)),
                                         RingFixture.task(new JobID(), 0, 0, new Configuration()),
                                         event -> {},
                                         RingFixture.UNLIMITED))

@@ -17,6 +17,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -30,6 +31,9 @@ abstract class OpenRings {
     final JobID job = new JobID();
     final List<AutoCloseable> opened = new ArrayList<>();
     final List<ReaderAddress> addresses = new ArrayList<>();
+
+    /** Attempts of the subtasks from which {@link #receiver} receives. */
+    List<ExecutionAttemptID> writers = RingFixture.writers(2);
 
     /** What the last call of {@link #send} emitted. */
     final List<Chunk> emitted = new ArrayList<>();
@@ -81,7 +85,7 @@ abstract class OpenRings {
         RingReceiver receiver =
                 RingReceiver.open(
                         options,
-                        Map.of(JoinSide.PROBE, 2),
+                        Map.of(JoinSide.PROBE, writers),
                         task,
                         event -> addresses.add((ReaderAddress) event),
                         RingFixture.UNLIMITED);

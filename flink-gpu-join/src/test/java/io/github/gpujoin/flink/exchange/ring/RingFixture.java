@@ -16,10 +16,15 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.MemorySize;
+import org.apache.flink.runtime.executiongraph.ExecutionAttemptID;
+import org.apache.flink.runtime.executiongraph.ExecutionGraphID;
+import org.apache.flink.runtime.jobgraph.JobVertexID;
 import org.apache.flink.runtime.operators.coordination.CoordinationResponse;
+import org.apache.flink.runtime.scheduler.strategy.ExecutionVertexID;
 import org.jspecify.annotations.Nullable;
 
 /** Chunks and options for tests of rings. */
@@ -30,6 +35,8 @@ final class RingFixture {
 
     static final int PARTITIONS = 128;
     static final ChunkSchema SCHEMA = ChunkSchema.of(Column.of("number", ColumnType.INT64));
+
+    private static final JobVertexID SENDERS = new JobVertexID();
 
     private RingFixture() {}
 
@@ -114,6 +121,22 @@ final class RingFixture {
                     return reserve(lengthBytes);
                 }
             };
+
+    /** Returns the first attempts of sending subtasks in a new execution of a job. */
+    static List<ExecutionAttemptID> writers(int count) {
+        return writers(count, new ExecutionGraphID(), 0);
+    }
+
+    static List<ExecutionAttemptID> writers(int count, ExecutionGraphID execution, int attempt) {
+        return IntStream.range(0, count)
+                .mapToObj(
+                        subtask ->
+                                new ExecutionAttemptID(
+                                        execution,
+                                        new ExecutionVertexID(SENDERS, subtask),
+                                        attempt))
+                .toList();
+    }
 
     /** Returns a subtask of the TaskManager {@code "process"}. */
     static RingTask task(JobID job, int subtask, int attempt, Configuration taskManager) {

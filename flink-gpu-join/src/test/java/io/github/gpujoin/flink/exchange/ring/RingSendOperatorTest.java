@@ -109,7 +109,7 @@ class RingSendOperatorTest {
         RingReceiver receiver =
                 RingReceiver.open(
                         options,
-                        Map.of(JoinSide.PROBE, 1),
+                        Map.of(JoinSide.PROBE, RingFixture.writers(1)),
                         task,
                         event -> announced.set((ReaderAddress) event),
                         RingFixture.UNLIMITED);

@@ -44,7 +44,7 @@ class RingTicketFuzzTest {
         receiver =
                 RingReceiver.open(
                         RingFixture.options("in-process"),
-                        Map.of(JoinSide.PROBE, 1),
+                        Map.of(JoinSide.PROBE, RingFixture.writers(1)),
                         RingFixture.task(new JobID(), 0, 0, new Configuration()),
                         event -> {},
                         RingFixture.UNLIMITED);

@@ -252,7 +252,7 @@ class RingsTest extends OpenRings {
                         () ->
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
-                                        Map.of(JoinSide.PROBE, 1),
+                                        Map.of(JoinSide.PROBE, RingFixture.writers(1)),
                                         RingFixture.task(job, 0, 0, taskManager),
                                         event -> {},
                                         RingFixture.UNLIMITED))
@@ -267,7 +267,11 @@ class RingsTest extends OpenRings {
                         () ->
                                 RingReceiver.open(
                                         RingFixture.options("shm"),
-                                        Map.of(JoinSide.PROBE, 40, JoinSide.BUILD, 25),
+                                        Map.of(
+                                                JoinSide.PROBE,
+                                                RingFixture.writers(40),
+                                                JoinSide.BUILD,
+                                                RingFixture.writers(25)),
                                         RingFixture.task(job, 0, 0, NO_CONFIG),
                                         event -> {},
                                         RingFixture.UNLIMITED))
@@ -276,8 +280,8 @@ class RingsTest extends OpenRings {
                 .withMessage(
                         "Too many rings: 65 into each subtask of the join, each of 38 KiB, a thread"
                                 + " and a socket on either side; gpu-join.ring.max-rings=64.\n"
-                                + "Lower the parallelism, raise that option, or set"
-                                + " gpu-join.transport: flink.");
+                                + "Lower the parallelism, set gpu-join.ring.sharing: task_manager"
+                                + " and raise that option, or set gpu-join.transport: flink.");
     }
 
     @Test

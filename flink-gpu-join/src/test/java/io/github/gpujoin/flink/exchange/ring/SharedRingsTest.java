@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.exchange.ring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.layout.Chunk;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
@@ -24,10 +26,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.apache.flink.configuration.ConfigOption;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.runtime.executiongraph.ExecutionGraphID;
 import org.apache.flink.runtime.metrics.TimerGauge;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two subtasks of the join in one TaskManager, to which two subtasks send. */
@@ -230,6 +236,7 @@ class SharedRingsTest extends OpenRings {
         assertThat(sender.sharedMetrics().slotCount()).isEqualTo(1);
         assertThat(sender.sharedMetrics().bytesPerSlot())
                 .isEqualTo(8.0 * RingFixture.chunk(0, 0).lengthBytes());
+        assertThat(sender.sharedMetrics()).hasToString("slotsOfSharedRings=1, chunksPerSlot=8.0");
     }
 
     /** As while one subtask aligns a barrier, or its sink is slow. */
@@ -304,18 +311,75 @@ class SharedRingsTest extends OpenRings {
     }
 
     @Test
-    void shouldShareOnlyWithinAnAttemptAndATaskManager() throws Exception {
+    void shouldShareOnlyWithinATaskManager() throws Exception {
         RingOptions options = shared("shm");
-        receiver(options, RingFixture.task(job, 0, 0, NO_CONFIG));
-        receiver(options, RingFixture.task(job, 1, 0, NO_CONFIG));
-        receiver(options, RingFixture.task(job, 2, 1, NO_CONFIG));
-        receiver(options, new RingTask(job, "task", 3, 0, "other", NO_CONFIG));
+        receiver(options, 0);
+        receiver(options, 1);
+        receiver(options, new RingTask(job, "task", 2, 0, "other", NO_CONFIG));
         assertThat(addresses).extracting(ReaderAddress::own).containsOnlyNulls();
-        List<Endpoint> shared = addresses.stream().map(ReaderAddress::shared).toList();
-        assertThat(shared.get(0).isServerOf(shared.get(1))).isTrue();
-        assertThat(shared.get(0).isServerOf(shared.get(2))).isFalse();
-        assertThat(shared.get(0).isServerOf(shared.get(3))).isFalse();
-        assertThat(sender(options, 0, 0).openRings()).isEqualTo(3);
+        assertThat(isSharedWithFirst(1)).isTrue();
+        assertThat(isSharedWithFirst(2)).isFalse();
+        assertThat(sender(options, 0, 0).openRings()).isEqualTo(2);
+    }
+
+    private boolean isSharedWithFirst(int receiver) {
+        return addresses.get(0).shared().isServerOf(addresses.get(receiver).shared());
+    }
+
+    /** The adaptive scheduler starts an added subtask with attempt 0 beside restarted ones. */
+    @Test
+    void shouldShareAmongSubtasksOfDifferentAttemptsInOneExecution() throws Exception {
+        RingOptions options = shared("shm");
+        receiver(options, RingFixture.task(job, 0, 3, NO_CONFIG));
+        receiver(options, RingFixture.task(job, 1, 0, NO_CONFIG));
+        assertThat(isSharedWithFirst(1)).isTrue();
+    }
+
+    /** The default scheduler restarts all connected subtasks in one execution graph. */
+    @Test
+    void shouldNotShareWithSubtasksOfARestart() throws Exception {
+        ExecutionGraphID execution = new ExecutionGraphID();
+        RingOptions options = shared("shm");
+        writers = RingFixture.writers(2, execution, 0);
+        receiver(options, 0);
+        writers = RingFixture.writers(2, execution, 1);
+        receiver(options, RingFixture.task(job, 1, 1, NO_CONFIG));
+        assertThat(isSharedWithFirst(1)).isFalse();
+    }
+
+    /**
+     * A JobMaster that takes over counts attempts from 0 again, while a subtask of the last
+     * execution is still being cancelled. Chunks of that one are in slots, read, claimed or not.
+     */
+    @ParameterizedTest(name = "{0} of 3 slots were read")
+    @ValueSource(ints = {0, 1, 3})
+    void shouldReceiveOnlyChunksOfItsExecutionAfterTheJobMasterFailedOver(int readCount)
+            throws Exception {
+        RingOptions options = shared("shm");
+        List<RingReceiver> old = receivers(options);
+        RingSender oldSender = sender(options, 0, 0);
+        for (int i = 0; i < 3; i++) {
+            emitted.clear();
+            oldSender.send(RingFixture.chunk(0, i));
+            oldSender.send(RingFixture.chunk(HALF, i));
+            oldSender.flush();
+            if (i < readCount) {
+                received(old.get(1), emitted.get(1)).release();
+            }
+        }
+        oldSender.close();
+        old.get(0).close();
+        addresses.clear();
+        writers = RingFixture.writers(2);
+        List<RingReceiver> receivers = receivers(options);
+        RingSender sender = sender(options, 0, 0);
+        for (int i = 0; i < 8; i++) {
+            Chunk sent = send(sender, RingFixture.chunk(i % 2 * HALF, 100 + i));
+            assertThat(RingTicket.isTicket(sent)).isTrue();
+            Chunk chunk = received(receivers.get(i % 2), sent);
+            assertThat(RingFixture.number(chunk)).isEqualTo(100 + i);
+            chunk.release();
+        }
     }
 
     @Test
@@ -333,12 +397,72 @@ class SharedRingsTest extends OpenRings {
         assertThat(first.openBytes).isZero();
     }
 
+    /** No server of closed rings may still need the memory that the next user reserves. */
+    @Test
+    void shouldReserveForTheNextUserOnlyAfterTheRingsOfTheLastHaveClosed() throws Exception {
+        Reservations memory = new Reservations();
+        ExecutorService threads = Executors.newFixedThreadPool(2);
+        try {
+            for (int i = 0; i < 20; i++) {
+                RingReceiver last = open(0, memory, RingSharing.TASK_MANAGER);
+                Future<?> closed = threads.submit(() -> closed(last));
+                Future<RingReceiver> next =
+                        threads.submit(() -> open(1, memory, RingSharing.TASK_MANAGER));
+                closed.get(30, TimeUnit.SECONDS);
+                next.get(30, TimeUnit.SECONDS).close();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(memory.mostOpenBytes).isEqualTo(2 * shared("shm").geometry().lengthBytes());
+        assertThat(memory.openBytes).isZero();
+    }
+
+    private static Void closed(RingReceiver receiver) throws Exception {
+        receiver.close();
+        return null;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(RingSharing.class)
+    void shouldFreeTheMemoryOfRingsIfAnErrorInterruptsTheirOpening(RingSharing sharing)
+            throws Exception {
+        Reservations memory = new Reservations();
+        Configuration exhausted =
+                new Configuration() {
+                    @Override
+                    public <T> Optional<T> getOptional(ConfigOption<T> option) {
+                        throw new OutOfMemoryError("injected");
+                    }
+                };
+        assertThatExceptionOfType(OutOfMemoryError.class)
+                .isThrownBy(() -> open(0, memory, sharing, exhausted));
+        assertThat(memory.openBytes).isZero();
+        open(0, memory, sharing, NO_CONFIG).close();
+        assertThat(memory.openBytes).isZero();
+    }
+
+    @Test
+    void shouldCloseSharedRingsIfAnErrorInterruptsTheOpeningOfOwnOnes() {
+        Reservations memory =
+                new Reservations() {
+                    @Override
+                    public AutoCloseable tryReserve(long lengthBytes) {
+                        throw new OutOfMemoryError("injected");
+                    }
+                };
+        assertThatExceptionOfType(OutOfMemoryError.class)
+                .isThrownBy(() -> open(0, memory, RingSharing.AUTO));
+        assertThat(memory.openBytes).isZero();
+    }
+
     @Test
     void shouldDescribeTheSharing() {
         assertThat(shared("shm").description())
                 .isEqualTo("shm, rings shared by TaskManager: TASK_MANAGER");
         assertThat(RingFixture.options("shm").description()).isEqualTo("shm");
-        assertThat(shared("flink").description()).isEqualTo("flink");
+        assertThat(shared("flink").description())
+                .isEqualTo("flink; gpu-join.ring.sharing=TASK_MANAGER has no effect without rings");
     }
 
     @Test
@@ -352,11 +476,17 @@ class SharedRingsTest extends OpenRings {
 
     private RingReceiver open(int subtask, RingReservations memory, RingSharing sharing)
             throws IOException {
+        return open(subtask, memory, sharing, NO_CONFIG);
+    }
+
+    private RingReceiver open(
+            int subtask, RingReservations memory, RingSharing sharing, Configuration taskManager)
+            throws IOException {
         RingReceiver receiver =
                 RingReceiver.open(
                         RingFixture.options("shm", sharing),
-                        Map.of(JoinSide.PROBE, 2),
-                        RingFixture.task(job, subtask, 0, NO_CONFIG),
+                        Map.of(JoinSide.PROBE, writers),
+                        RingFixture.task(job, subtask, 0, taskManager),
                         event -> addresses.add((ReaderAddress) event),
                         memory);
         opened.add(receiver);
@@ -364,15 +494,21 @@ class SharedRingsTest extends OpenRings {
     }
 
     /** Counts the bytes of open reservations. */
-    private static final class Reservations implements RingReservations {
+    private static class Reservations implements RingReservations {
 
         private long openBytes;
+        private long mostOpenBytes;
         private boolean isSmall;
 
         @Override
         public AutoCloseable reserve(long lengthBytes) {
+            add(lengthBytes);
+            return () -> add(-lengthBytes);
+        }
+
+        private synchronized void add(long lengthBytes) {
             openBytes += lengthBytes;
-            return () -> openBytes -= lengthBytes;
+            mostOpenBytes = Math.max(mostOpenBytes, openBytes);
         }
 
         @Override
@@ -467,8 +603,18 @@ class SharedRingsTest extends OpenRings {
                         .write(chunk, bytes, RingTicket.position(sequence, 0));
         assertThatIllegalStateException()
                 .isThrownBy(() -> received(receivers.get(0), ticket))
-                .withMessageContaining("Slot of a shared ring contains a chunk of a wrong length")
-                .withMessageContaining("slotBytes=256");
+                .withMessageContaining(
+                        "Slot of a shared ring is damaged: channel=196608, attempt=0, slot=1,"
+                                + " cause=Chunk has a wrong length: offset=0, chunkBytes="
+                                + lengthBytes)
+                .withMessageContaining("slotBytes=256.\nThe job restarts.");
+        Chunk ticketOfAnother =
+                new RingTicket.Writer(RingTicket.sharedChannel(JoinSide.PROBE, 0))
+                        .write(chunk, bytes, RingTicket.position(sequence, 1));
+        assertThatIllegalStateException()
+                .as("the subtask that did not find the fault")
+                .isThrownBy(() -> received(receivers.get(1), ticketOfAnother))
+                .withMessageContaining("Slot of a shared ring is damaged: channel=196608");
     }
 
     @Test
