@@ -22,11 +22,11 @@ import org.apache.flink.util.IOUtils;
  *
  * <p><b>Which subtasks share.</b> Those that receive from the same attempts of the writers. These
  * are the subtasks that Flink deploys and cancels together: each of them is connected to each
- * writer, by edges that are always pipelined. The attempt number of a subtask does not show that. A
- * JobMaster that takes over after a failure counts from 0 again, while subtasks of the last
- * execution are still being cancelled; the adaptive scheduler starts added subtasks with 0 beside
- * others with a higher number. The id of a writer's attempt contains the execution graph, so two
- * executions never share.
+ * writer, by edges that are always pipelined. The attempt number of a subtask does not show that.
+ * After a failover, the new JobMaster counts from 0 again, while subtasks of the last execution are
+ * still being cancelled; the adaptive scheduler starts added subtasks with 0 beside others with a
+ * higher number. The id of a writer's attempt contains the execution graph, so two executions never
+ * share.
  *
  * <p>A subtask that fails leaves its chunks in slots. All others restart with it, so that no writer
  * misses these slots for long.

@@ -348,7 +348,7 @@ class SharedRingsTest extends OpenRings {
     }
 
     /**
-     * A JobMaster that takes over counts attempts from 0 again, while a subtask of the last
+     * After a failover, the new JobMaster counts attempts from 0 again, while a subtask of the last
      * execution is still being cancelled. Chunks of that one are in slots, read, claimed or not.
      */
     @ParameterizedTest(name = "{0} of 3 slots were read")
