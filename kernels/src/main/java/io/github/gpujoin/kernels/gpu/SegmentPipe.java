@@ -9,7 +9,6 @@ import io.github.gpujoin.core.layout.ChunkFormatException;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +24,6 @@ final class SegmentPipe {
     /** A range of rows that is read in place starts at a multiple of this. */
     static final int RANGE_ROWS = 64;
 
-    private static final long LIVENESS_CHECK_NS = TimeUnit.MILLISECONDS.toNanos(5);
-
-    /** Minimum number of polls without progress before the kernel counts as stalled. */
-    private static final int POLLS_BEFORE_STALL = 4;
-
     private final DeviceLease lease;
     private final BusShares.Share share;
     private final int plan;
@@ -38,7 +32,7 @@ final class SegmentPipe {
     private final SegmentSizer sizer;
     private final Segment[] segmentOfSlot;
     private final long epoch;
-    private final long stallTimeoutNs;
+    private final StallDetector stall;
     private final ArrayDeque<Segment> inFlight = new ArrayDeque<>();
     private ResultFormat.Reader reader;
     private long nextSequence;
@@ -47,15 +41,6 @@ final class SegmentPipe {
     private volatile long copiedBytes;
     private boolean isHeadEmitted;
     private boolean groupsFull;
-
-    /** Nanoseconds without progress. */
-    private long waitedNs;
-
-    private long lastCheckNs;
-    private long stopCountSeen;
-
-    /** Steps of all joins that were released, and heartbeats of the kernel while it was idle. */
-    private long progressSeen;
 
     /**
      * @param share of this engine
@@ -77,7 +62,7 @@ final class SegmentPipe {
         this.facts = facts;
         this.sizer = sizer;
         this.epoch = lease.nextEpoch();
-        this.stallTimeoutNs = stallTimeoutNs;
+        this.stall = new StallDetector(lease, stallTimeoutNs);
         this.segmentOfSlot = new Segment[slots.count()];
         this.reader = reader;
     }
@@ -122,7 +107,7 @@ final class SegmentPipe {
                 advance(segment);
             }
         }
-        markProgress();
+        stall.markProgress();
     }
 
     /** Returns the completion of the step whose results are emitted next. */
@@ -186,7 +171,7 @@ final class SegmentPipe {
 
     private void add(Segment segment) {
         if (inFlight.size() == (isHeadEmitted ? 1 : 0)) {
-            markProgress();
+            stall.markProgress();
         }
         inFlight.add(segment);
         segmentOfSlot[segment.slot] = segment;
@@ -257,7 +242,7 @@ final class SegmentPipe {
         }
         advance();
         if (!isDone(head)) {
-            checkLiveness(isDue(head));
+            stall.check(isDue(head));
             return null;
         }
         groupsFull = completion(head).hasFullGroups();
@@ -327,7 +312,7 @@ final class SegmentPipe {
 
     private ResultBatch emit(Segment head) {
         StepCompletion completion = completion(head);
-        markProgress();
+        stall.markProgress();
         requireOk(completion, head);
         int firstRow = head.firstRow + head.completedRows;
         account(head);
@@ -383,50 +368,11 @@ final class SegmentPipe {
         }
     }
 
-    private void markProgress() {
-        lastCheckNs = System.nanoTime();
-        waitedNs = 0;
-    }
-
-    /**
-     * @param awaitsOthers whether a step is not posted because of other joins; then their steps, or
-     *     an idle kernel, are progress
-     */
-    private void checkLiveness(boolean awaitsOthers) {
-        long sinceNs = System.nanoTime() - lastCheckNs;
-        if (sinceNs < LIVENESS_CHECK_NS) {
-            return;
-        }
-        lease.requireRunning();
-        if (stopCountSeen != lease.stopCount()) {
-            stopCountSeen = lease.stopCount();
-            markProgress();
-            return;
-        }
-        long ofOthers = lease.ring().releasedCount() + lease.heartbeat();
-        if (awaitsOthers && ofOthers != progressSeen) {
-            progressSeen = ofOthers;
-            markProgress();
-            return;
-        }
-        lastCheckNs += sinceNs;
-        // Under backpressure polls are rare, and steps due meanwhile are posted only now. Limit
-        // how much one gap between polls counts.
-        waitedNs += Math.min(sinceNs, stallTimeoutNs / POLLS_BEFORE_STALL);
-        if (waitedNs >= stallTimeoutNs) {
-            // Other engines of the device fail at once, without waiting for the timeout too.
-            lease.loseStalled();
-            throw new GpuUnavailableException(
-                    GpuFailure.KERNEL_STALLED,
-                    "Step timed out: waitedNs=" + waitedNs + ", heartbeat=" + lease.heartbeat());
-        }
-    }
-
     /** Waits until neither the kernel nor a copy uses the slots of this engine. */
     void awaitSteps() {
-        markProgress();
+        stall.markProgress();
         while (!slots.isQuiet()) {
-            checkLiveness(false);
+            stall.check(false);
             Thread.onSpinWait();
         }
         for (Segment segment : inFlight) {
@@ -464,7 +410,7 @@ final class SegmentPipe {
             return;
         }
         while (!isDone(slot, buffer, ticket)) {
-            checkLiveness(false);
+            stall.check(false);
             Thread.onSpinWait();
         }
         lease.ring().release(ticket);
