@@ -22,8 +22,14 @@ import java.util.List;
  */
 final class PartitionTable implements AutoCloseable {
 
-    /** So that numbers and slots fit 31 bits. */
+    /** So that numbers of tuples fit 31 bits. */
     static final long MAX_TUPLES = 1 << 30;
+
+    /**
+     * Most slots then have at most one tuple, so that the processor predicts the loop over them. In
+     * a partition that fits the cache, a mispredicted branch costs more than a longer directory.
+     */
+    private static final int SPARSE_BITS = 2;
 
     private final Region tuples;
     private final Region starts;
@@ -66,9 +72,10 @@ final class PartitionTable implements AutoCloseable {
         this.lengthBytes = sum;
     }
 
-    /** At least one slot for each tuple, and at least two. */
+    /** Returns the bits of the number of slots, which is 4 to 8 times that of the tuples. */
     private static int slotBits(long tuples) {
-        return Math.max(1, Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, tuples) - 1));
+        int tupleBits = Long.SIZE - Long.numberOfLeadingZeros(Math.max(1, tuples) - 1);
+        return tupleBits + SPARSE_BITS;
     }
 
     long lengthBytes() {

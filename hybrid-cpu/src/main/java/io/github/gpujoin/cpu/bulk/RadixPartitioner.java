@@ -55,7 +55,7 @@ final class RadixPartitioner {
         this.memory = memory;
         this.keepsNulls = spec.kind().keepsUnmatched(side);
         this.values = new VariableWidthRow(spec.input(side).schema());
-        this.layout = new TupleLayout(spec, side, new BulkKeyEncoder(spec, side, 0));
+        this.layout = new TupleLayout(spec, side);
         this.sliceRows = Math.max(1, Math.min(MAX_SLICE_ROWS, BUFFER_BYTES / layout.tupleBytes()));
         this.encoder = new BulkKeyEncoder(spec, side, sliceRows);
         this.store = new PartitionStore(partitions + 1, layout.tupleBytes(), memory);

@@ -42,13 +42,13 @@ final class TupleLayout {
     private final ChunkSchema schema;
     private final int tupleBytes;
 
-    TupleLayout(BulkJoinSpec spec, JoinSide side, BulkKeyEncoder encoder) {
+    TupleLayout(BulkJoinSpec spec, JoinSide side) {
         this.schema = spec.input(side).schema();
         this.hasKeyBytes = !BulkKeyEncoder.isExact(spec);
         this.offsets = new int[schema.size()];
         Arrays.fill(offsets, -1);
         for (int column : spec.outputColumns(side)) {
-            offsets[column] = encoder.wordOffset(column);
+            offsets[column] = BulkKeyEncoder.wordOffset(spec, side, column);
             if (!schema.column(column).isFixed()) {
                 variableWidthColumns.add(column);
             } else if (offsets[column] < 0) {

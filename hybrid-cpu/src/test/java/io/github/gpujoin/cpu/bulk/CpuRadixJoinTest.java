@@ -113,7 +113,7 @@ class CpuRadixJoinTest {
         }
     }
 
-    /** The limit leaves 5 MiB for a table and buffers; a table of a million rows has 12 MB. */
+    /** The limit leaves 5 MiB for a table and buffers; a table of a million rows has 24 MB. */
     @ParameterizedTest(name = "{0}, left rows {1}, right rows {2}")
     @CsvSource({
         "INNER, 10, 1000000", "INNER, 1000000, 10", "FULL, 10, 1000000",
@@ -206,6 +206,20 @@ class CpuRadixJoinTest {
             }
         }
         assertThat(rows[0]).isEqualTo(1_000L * 3_000);
+    }
+
+    @Test
+    void shouldFailIfSubmitIsInterrupted() throws Exception {
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Count()),
+                        RadixJoinOptions.ofThreads(1),
+                        Allocator.unlimited())) {
+            Thread.currentThread().interrupt();
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(() -> join.submit(JoinSide.LEFT, chunks(1, row -> row).get(0)));
+            assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
     }
 
     @Test

@@ -87,16 +87,13 @@ public final class BulkKeyEncoder {
      *
      * @return byte offset from the lowest byte, or -1 if it is not in the word
      */
-    public int wordOffset(int column) {
-        int place = input.keyColumns().indexOf(column);
-        if (!isExact || place < 0 || !input.schema().column(column).isFixed()) {
+    public static int wordOffset(BulkJoinSpec spec, JoinSide side, int column) {
+        int place = spec.input(side).keyColumns().indexOf(column);
+        boolean isFixed = spec.input(side).schema().column(column).isFixed();
+        if (!isExact(spec) || place < 0 || !isFixed) {
             return -1;
         }
-        int offset = 0;
-        for (int i = 0; i < place; i++) {
-            offset += wordWidths[i];
-        }
-        return offset;
+        return Arrays.stream(wordWidths(spec), 0, place).sum();
     }
 
     /** Encodes the keys of rows. */
