@@ -33,8 +33,10 @@ import org.jspecify.annotations.Nullable;
  *   partition -- next lane: PartitionJoin --> results, a few of which wait for poll
  * </pre>
  *
- * <p>All memory that grows with the inputs is native and comes from the allocator. Tables are
- * allocated before the first result. A join that exceeds its memory fails: it does not spill.
+ * <p>All memory that grows with the inputs is native and comes from the allocator. If there is a
+ * directory of files, a lane whose partitions exceed its share of half of the memory spills them;
+ * the tables of partitions use the rest. Otherwise a join that exceeds its memory fails. Tables are
+ * allocated before the first result.
  */
 public final class CpuRadixJoin extends AbstractBulkJoin {
 
@@ -57,8 +59,9 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     public CpuRadixJoin(BulkJoinSpec spec, RadixJoinOptions options, Allocator allocator) {
         super(spec);
         this.options = options;
+        long shareBytes = allocator.availableBytes() / 2 / options.threads();
         for (int i = 0; i < options.threads(); i++) {
-            lanes.add(new RadixLane(spec, options, allocator));
+            lanes.add(new RadixLane(spec, options, shareBytes, allocator));
         }
         this.idleLanes = new ArrayBlockingQueue<>(options.threads(), false, lanes);
         this.results = new ArrayBlockingQueue<>(2 * options.threads());
@@ -114,15 +117,38 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         for (JoinSide side : JoinSide.values()) {
             stores.put(side, lanes.stream().map(lane -> lane.store(side)).toList());
         }
-        LargestBuild largest =
-                LargestBuild.of(stores, lanes.get(0).layouts(), options.partitions());
-        for (RadixLane lane : lanes) {
-            lane.reserve(largest, result -> results.put(Optional.of(result)));
-        }
+        reserveOrSpill(stores);
         AtomicInteger nextPartition = new AtomicInteger();
         AtomicInteger joining = new AtomicInteger(lanes.size());
         for (RadixLane lane : lanes) {
             threads.execute(() -> join(lane, stores, nextPartition, joining));
+        }
+    }
+
+    /** Spills all partitions if one is spilled, or if the rest of the memory is too small. */
+    private void reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores) {
+        if (spilledBytes() > 0) {
+            lanes.forEach(RadixLane::spill);
+            reserve(stores);
+            return;
+        }
+        try {
+            reserve(stores);
+        } catch (MemoryRefusedException e) {
+            if (options.spillDirectory() == null) {
+                throw e;
+            }
+            lanes.forEach(RadixLane::unreserve);
+            lanes.forEach(RadixLane::spill);
+            reserve(stores);
+        }
+    }
+
+    private void reserve(Map<JoinSide, List<PartitionStore>> stores) {
+        LargestBuild largest =
+                LargestBuild.of(stores, lanes.get(0).layouts(), options.partitions());
+        for (RadixLane lane : lanes) {
+            lane.reserve(largest, result -> results.put(Optional.of(result)));
         }
     }
 
@@ -165,6 +191,11 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     @Override
     protected long memoryBytes() {
         return lanes.stream().mapToLong(RadixLane::memoryBytes).sum();
+    }
+
+    @Override
+    protected long spilledBytes() {
+        return lanes.stream().mapToLong(RadixLane::spilledBytes).sum();
     }
 
     @Override

@@ -24,23 +24,27 @@ final class PartitionJoin {
     private final Map<JoinSide, List<PartitionStore>> stores;
     private final Map<JoinSide, TupleLayout> layouts;
     private final PartitionTable table;
+    private final SegmentReader segments;
     private final MatchSink sink;
     private final boolean isExact;
 
     /**
      * @param stores of each input, of all threads
      * @param table with room for the smaller side of each partition
+     * @param segments with room for the spilled tuples of such a side
      */
     PartitionJoin(
             BulkJoinSpec spec,
             Map<JoinSide, List<PartitionStore>> stores,
             Map<JoinSide, TupleLayout> layouts,
             PartitionTable table,
+            SegmentReader segments,
             MatchSink sink) {
         this.kind = spec.kind();
         this.stores = new EnumMap<>(stores);
         this.layouts = new EnumMap<>(layouts);
         this.table = table;
+        this.segments = segments;
         this.sink = sink;
         this.isExact = !layouts.get(JoinSide.LEFT).hasKeyBytes();
     }
@@ -60,22 +64,23 @@ final class PartitionJoin {
     /** Joins a partition and flushes its results. */
     void join(int partition) throws InterruptedException {
         JoinSide build = buildSide(stores, partition);
-        JoinSide probe = build.other();
         sink.open(build);
-        table.build(stores.get(build), partition, layouts.get(build).tupleBytes());
-        for (PartitionStore store : stores.get(probe)) {
-            store.forEachExtent(
-                    partition,
-                    (address, count) -> {
-                        if (kind.returnsPairs()) {
-                            probePairs(build, address, count);
-                        } else if (build == JoinSide.RIGHT) {
-                            probeExistence(address, count);
-                        } else {
-                            probeRemoving(address, count);
-                        }
-                    });
-        }
+        table.build(
+                segments.load(stores.get(build), partition),
+                tuples(stores, build, partition),
+                layouts.get(build).tupleBytes());
+        forEachExtent(
+                stores.get(build.other()),
+                partition,
+                (address, count) -> {
+                    if (kind.returnsPairs()) {
+                        probePairs(build, address, count);
+                    } else if (build == JoinSide.RIGHT) {
+                        probeExistence(address, count);
+                    } else {
+                        probeRemoving(address, count);
+                    }
+                });
         if (kind.returnsPairs() && kind.keepsUnmatched(build)) {
             addUnmarked(build);
         } else if (kind == BulkJoinKind.ANTI && build == JoinSide.LEFT) {
@@ -88,17 +93,29 @@ final class PartitionJoin {
     void addUnmatched(int partition) throws InterruptedException {
         for (JoinSide side : JoinSide.values()) {
             int bytes = layouts.get(side).tupleBytes();
-            for (PartitionStore store : stores.get(side)) {
-                store.forEachExtent(
-                        partition,
-                        (address, count) -> {
-                            for (int i = 0; i < count; i++) {
-                                sink.single(side, address + (long) i * bytes);
-                            }
-                        });
-            }
+            forEachExtent(
+                    stores.get(side),
+                    partition,
+                    (address, count) -> {
+                        for (int i = 0; i < count; i++) {
+                            sink.single(side, address + (long) i * bytes);
+                        }
+                    });
         }
         sink.flush();
+    }
+
+    /** Visits all tuples of one side of a partition, spilled ones one segment after another. */
+    private void forEachExtent(
+            List<PartitionStore> lanes, int partition, PartitionStore.ExtentVisitor visitor)
+            throws InterruptedException {
+        for (PartitionStore store : lanes) {
+            store.forEachExtent(partition, visitor);
+            for (SpillFile.Segment segment : store.segments(partition)) {
+                visitor.visit(segments.read(segment), segment.count());
+                sink.flush(); // the next segment overwrites this one
+            }
+        }
     }
 
     // ------------------------------------------------------------------ pairs

@@ -6,7 +6,6 @@ import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import java.util.List;
 
 /**
  * The build tuples of one partition, sorted by slot: the tuples of a slot lie one after another, so
@@ -107,24 +106,21 @@ final class PartitionTable implements AutoCloseable {
         return Long.SIZE - slotBits;
     }
 
-    /** Replaces the tuples by those of a partition, and clears all marks. */
-    void build(List<PartitionStore> stores, int partition, int tupleBytes)
-            throws InterruptedException {
-        long sum = 0;
-        for (PartitionStore store : stores) {
-            sum += store.tupleCount(partition);
-        }
+    /** Tuples in memory, which can be visited several times. */
+    @FunctionalInterface
+    interface Extents {
+        void forEach(PartitionStore.ExtentVisitor visitor) throws InterruptedException;
+    }
+
+    /** Replaces the tuples, and clears all marks. */
+    void build(Extents extents, long tupleCount, int tupleBytes) throws InterruptedException {
         this.tupleBytes = tupleBytes;
-        this.count = (int) sum;
-        this.slotBits = slotBits(sum);
+        this.count = (int) tupleCount;
+        this.slotBits = slotBits(tupleCount);
         Memory.fill(null, starts.address(), (4L << slotBits) + 4, (byte) 0);
-        for (PartitionStore store : stores) {
-            store.forEachExtent(partition, this::countSlots);
-        }
+        extents.forEach(this::countSlots);
         sumUp();
-        for (PartitionStore store : stores) {
-            store.forEachExtent(partition, this::copyToSlots);
-        }
+        extents.forEach(this::copyToSlots);
         if (ends.lengthBytes() > 0) {
             Memory.copy(null, starts.address() + 4, null, ends.address(), 4L << slotBits);
         }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.bulk;
 
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Options of a {@link CpuRadixJoin}.
  *
@@ -9,8 +12,11 @@ package io.github.gpujoin.cpu.bulk;
  * @param partitionBits of the number of partitions, 0 to {@value #MAX_PARTITION_BITS}. The smaller
  *     side of a partition should fit the cache of a core.
  * @param resultChunkBytes size of a full result chunk
+ * @param spillDirectory of files for partitions that exceed half of the memory; null to fail if the
+ *     memory does not suffice
  */
-public record RadixJoinOptions(int threads, int partitionBits, int resultChunkBytes) {
+public record RadixJoinOptions(
+        int threads, int partitionBits, int resultChunkBytes, @Nullable Path spillDirectory) {
 
     /** More partitions than this would leave no whole cache lines in the buffer of a thread. */
     public static final int MAX_PARTITION_BITS = 13;
@@ -38,9 +44,15 @@ public record RadixJoinOptions(int threads, int partitionBits, int resultChunkBy
         }
     }
 
-    /** Returns the default options for a number of threads. */
+    /** Returns the default options for a number of threads, without a directory. */
     public static RadixJoinOptions ofThreads(int threads) {
-        return new RadixJoinOptions(threads, DEFAULT_PARTITION_BITS, DEFAULT_RESULT_CHUNK_BYTES);
+        return new RadixJoinOptions(
+                threads, DEFAULT_PARTITION_BITS, DEFAULT_RESULT_CHUNK_BYTES, null);
+    }
+
+    /** Returns the same options with a directory of files. */
+    public RadixJoinOptions spillingTo(Path directory) {
+        return new RadixJoinOptions(threads, partitionBits, resultChunkBytes, directory);
     }
 
     int partitions() {

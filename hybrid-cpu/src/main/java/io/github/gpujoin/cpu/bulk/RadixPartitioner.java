@@ -8,8 +8,9 @@ import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.bulk.VariableWidthRow;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.SlotHash;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.PagedMemory;
+import io.github.gpujoin.core.region.Region;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * partition receives whole cache lines (software write-combining), and few pages are written at a
  * time. Java has no non-temporal stores.
  */
-final class RadixPartitioner {
+final class RadixPartitioner implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 512 << 10;
     private static final int MAX_SLICE_ROWS = 32 << 10;
@@ -30,7 +31,7 @@ final class RadixPartitioner {
     private final TupleLayout layout;
     private final BulkKeyEncoder encoder;
     private final VariableWidthRow values;
-    private final PagedMemory memory;
+    private final Allocator allocator;
     private final PartitionStore store;
     private final boolean keepsNulls;
     private final int sliceRows;
@@ -44,21 +45,21 @@ final class RadixPartitioner {
     /** Addresses in the buffer, by row of the slice. */
     private final long[] targets;
 
-    private long buffer;
+    private @Nullable Region buffer;
 
     /**
      * @param partitions a power of two
-     * @param memory of all tuples, which outlives this object
+     * @param allocator of all tuples
      */
-    RadixPartitioner(BulkJoinSpec spec, JoinSide side, int partitions, PagedMemory memory) {
+    RadixPartitioner(BulkJoinSpec spec, JoinSide side, int partitions, Allocator allocator) {
         this.partitions = partitions;
-        this.memory = memory;
+        this.allocator = allocator;
         this.keepsNulls = spec.kind().keepsUnmatched(side);
         this.values = new VariableWidthRow(spec.input(side).schema());
         this.layout = new TupleLayout(spec, side);
         this.sliceRows = Math.max(1, Math.min(MAX_SLICE_ROWS, BUFFER_BYTES / layout.tupleBytes()));
         this.encoder = new BulkKeyEncoder(spec, side, sliceRows);
-        this.store = new PartitionStore(partitions + 1, layout.tupleBytes(), memory);
+        this.store = new PartitionStore(partitions + 1, layout.tupleBytes(), allocator);
         this.partitionOf = new int[sliceRows];
         this.targets = new long[sliceRows];
         this.starts = new int[partitions + 3];
@@ -73,19 +74,29 @@ final class RadixPartitioner {
         return store;
     }
 
-    void append(Chunk chunk) {
-        if (buffer == 0) {
-            buffer = memory.allocate((long) sliceRows * layout.tupleBytes());
-        }
-        for (int row = 0; row < chunk.rowCount(); row += sliceRows) {
-            appendSlice(chunk, row, Math.min(sliceRows, chunk.rowCount() - row));
-        }
+    /** Returns the bytes of memory of all tuples that were not spilled, and of the buffer. */
+    long memoryBytes() {
+        return store.memoryBytes() + (buffer == null ? 0 : buffer.lengthBytes());
     }
 
-    private void appendSlice(Chunk chunk, int firstRow, int count) {
+    /** Returns the most rows of a slice. */
+    int sliceRows() {
+        return sliceRows;
+    }
+
+    /**
+     * Partitions some rows of a chunk.
+     *
+     * @param count at most {@link #sliceRows()}
+     */
+    void append(Chunk chunk, int firstRow, int count) {
+        if (buffer == null) {
+            buffer = allocator.allocate((long) sliceRows * layout.tupleBytes());
+        }
+        long start = buffer.address();
         encoder.encode(chunk, firstRow, count);
         assignPartitions(count);
-        assignTargets(count);
+        assignTargets(start, count);
         writeWords(count);
         for (int column : layout.storedColumns()) {
             writeColumn(chunk, column, firstRow, count);
@@ -96,7 +107,7 @@ final class RadixPartitioner {
         for (int p = 0; p <= partitions; p++) {
             int run = starts[p + 1] - starts[p];
             if (run > 0) {
-                store.append(p, buffer + (long) starts[p] * layout.tupleBytes(), run);
+                store.append(p, start + (long) starts[p] * layout.tupleBytes(), run);
             }
         }
     }
@@ -117,7 +128,7 @@ final class RadixPartitioner {
     }
 
     /** Sorts by counting. Afterwards, {@link #starts} has the first position of each partition. */
-    private void assignTargets(int count) {
+    private void assignTargets(long start, int count) {
         Arrays.fill(starts, 0);
         for (int i = 0; i < count; i++) {
             starts[partitionOf[i]]++;
@@ -130,7 +141,7 @@ final class RadixPartitioner {
         // From the back, so that ends become starts.
         long tupleBytes = layout.tupleBytes();
         for (int i = count - 1; i >= 0; i--) {
-            targets[i] = buffer + --starts[partitionOf[i]] * tupleBytes;
+            targets[i] = start + --starts[partitionOf[i]] * tupleBytes;
         }
     }
 
@@ -186,7 +197,7 @@ final class RadixPartitioner {
                 valueBytes = valueBytes();
             }
             long headerBytes = (layout.hasKeyBytes() ? 4L : 0L) + (hasValues ? 4L : 0L);
-            long at = memory.allocate(headerBytes + keyBytes + valueBytes);
+            long at = store.allocateOutOfLine(headerBytes + keyBytes + valueBytes);
             Memory.putLong(targets[i] + layout.outOfLineOffset(), at);
             if (layout.hasKeyBytes()) {
                 Memory.putInt(at, keyBytes);
@@ -216,6 +227,15 @@ final class RadixPartitioner {
             int bytes = 4 + values.lengthBytes(column);
             Memory.copy(array, values.start(column) - 4, null, at, bytes);
             at += bytes;
+        }
+    }
+
+    @Override
+    public void close() {
+        store.close();
+        if (buffer != null) {
+            buffer.close();
+            buffer = null;
         }
     }
 }

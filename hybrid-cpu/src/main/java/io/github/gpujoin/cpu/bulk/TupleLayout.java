@@ -6,6 +6,7 @@ import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.region.Memory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -97,5 +98,17 @@ final class TupleLayout {
 
     int outOfLineOffset() {
         return OUT_OF_LINE_OFFSET;
+    }
+
+    /** Returns the bytes at an address to which a tuple refers. */
+    long outOfLineBytes(long outOfLine) {
+        long bytes = 0;
+        if (hasKeyBytes) {
+            bytes += 4L + Memory.getInt(outOfLine);
+        }
+        if (!variableWidthColumns.isEmpty()) {
+            bytes += 4L + Memory.getInt(outOfLine + bytes);
+        }
+        return bytes;
     }
 }

@@ -28,12 +28,14 @@ import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.slot.SlotPool;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToLongFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +48,8 @@ class CpuRadixJoinTest {
             ChunkSchema.of(Column.of("key", ColumnType.INT64), Column.of("row", ColumnType.INT64));
 
     private static final int CHUNK_ROWS = 1_000;
+
+    @TempDir private Path directory;
 
     private static BulkJoinSpec spec(BulkJoinKind kind, BulkOutput output) {
         return new BulkJoinSpec(
@@ -83,7 +87,7 @@ class CpuRadixJoinTest {
         try (BulkJoin join =
                 new CpuRadixJoin(
                         spec(BulkJoinKind.INNER, new BulkOutput.Count()),
-                        new RadixJoinOptions(2, 2, 1_000),
+                        new RadixJoinOptions(2, 2, 1_000, null),
                         account.within(limitBytes))) {
             EngineUnavailableException refused =
                     catchThrowableOfType(
@@ -96,6 +100,61 @@ class CpuRadixJoinTest {
         }
         assertThat(account.usedBytes()).isZero();
         assertThat(account.peakBytes()).isLessThanOrEqualTo(limitBytes);
+    }
+
+    @ParameterizedTest(name = "{0}, limit {1} bytes")
+    @CsvSource({
+        "INNER, 8000000",
+        "INNER, 16000000",
+        "FULL, 8000000",
+        "SEMI, 8000000",
+        "ANTI, 30000000"
+    })
+    void shouldSpillPartitionsThatExceedTheMemory(BulkJoinKind kind, long limitBytes)
+            throws Exception {
+        MemoryAccount account = new MemoryAccount("test");
+        List<Chunk> left = chunks(600_000, row -> row);
+        List<Chunk> right = chunks(600_000, row -> row + 100);
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(kind, new BulkOutput.Count()),
+                        new RadixJoinOptions(2, 6, 1_000, directory),
+                        account.within(limitBytes))) {
+            BulkRun.submit(join, left, right, 0);
+            join.finish();
+            assertThat(join.stats().spilledBytes()).isEqualTo(1_200_000L * Long.BYTES);
+            BulkAnswer answer = new BulkAnswer();
+            join.drain(result -> answer.add(join.spec(), result));
+            int expected =
+                    switch (kind) {
+                        case FULL -> 600_100;
+                        case ANTI -> 100;
+                        default -> 599_900;
+                    };
+            assertThat(answer.rowCount()).isEqualTo(expected);
+            assertThat(account.peakBytes()).isLessThanOrEqualTo(limitBytes);
+        }
+        assertThat(directory).isEmptyDirectory();
+        assertThat(account.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldNameTheDirectoryThatFilesCannotBeCreatedIn() throws Exception {
+        List<Chunk> chunks = chunks(200_000, row -> row);
+        Path missing = directory.resolve("missing");
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Count()),
+                        RadixJoinOptions.ofThreads(1).spillingTo(missing),
+                        new MemoryAccount("test").within(3_000_000))) {
+            assertThat(
+                            catchThrowableOfType(
+                                    IllegalStateException.class,
+                                    () -> BulkRun.join(join, chunks, chunks, 0)))
+                    .rootCause()
+                    .hasMessageContaining(missing.toString());
+            assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
     }
 
     @Test
@@ -126,7 +185,7 @@ class CpuRadixJoinTest {
         try (BulkJoin join =
                 new CpuRadixJoin(
                         spec(kind, new BulkOutput.Count()),
-                        new RadixJoinOptions(1, 0, 1_000),
+                        new RadixJoinOptions(1, 0, 1_000, null),
                         account.within(rowBytes + (5 << 20)))) {
             BulkAnswer answer =
                     BulkRun.join(
@@ -227,12 +286,12 @@ class CpuRadixJoinTest {
         assertThat(
                         catchThrowableOfType(
                                 IllegalArgumentException.class,
-                                () -> new RadixJoinOptions(0, 1, 1)))
+                                () -> new RadixJoinOptions(0, 1, 1, null)))
                 .hasMessageContaining("threads=0");
         assertThat(
                         catchThrowableOfType(
                                 IllegalArgumentException.class,
-                                () -> new RadixJoinOptions(1, 14, 1)))
+                                () -> new RadixJoinOptions(1, 14, 1, null)))
                 .hasMessage("Partition bits are out of range (0 to 13): partitionBits=14");
     }
 }

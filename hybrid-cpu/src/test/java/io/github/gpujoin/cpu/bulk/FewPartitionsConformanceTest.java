@@ -12,6 +12,7 @@ class FewPartitionsConformanceTest extends BulkJoinConformance {
 
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
-        return new CpuRadixJoin(spec, new RadixJoinOptions(1, 1, 1_000), Allocator.unlimited());
+        return new CpuRadixJoin(
+                spec, new RadixJoinOptions(1, 1, 1_000, null), Allocator.unlimited());
     }
 }

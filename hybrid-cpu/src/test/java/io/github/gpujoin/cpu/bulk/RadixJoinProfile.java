@@ -110,8 +110,9 @@ public final class RadixJoinProfile {
                         false,
                         output);
         RadixJoinOptions options =
-                new RadixJoinOptions(1, partitionBits, RadixJoinOptions.DEFAULT_RESULT_CHUNK_BYTES);
-        try (RadixLane lane = new RadixLane(spec, options, Allocator.unlimited())) {
+                new RadixJoinOptions(
+                        1, partitionBits, RadixJoinOptions.DEFAULT_RESULT_CHUNK_BYTES, null);
+        try (RadixLane lane = new RadixLane(spec, options, Long.MAX_VALUE, Allocator.unlimited())) {
             long startNs = THREADS.getCurrentThreadCpuTime();
             left.forEach(chunk -> lane.append(JoinSide.LEFT, chunk));
             right.forEach(chunk -> lane.append(JoinSide.RIGHT, chunk));

@@ -63,6 +63,11 @@ public abstract class AbstractBulkJoin implements BulkJoin {
     /** Returns the memory that the join holds, in bytes. Any thread may call. */
     protected abstract long memoryBytes();
 
+    /** Returns the bytes that the join has written to files. Any thread may call. */
+    protected long spilledBytes() {
+        return 0;
+    }
+
     /** Stops the join and frees all memory. Called once. */
     protected abstract void release();
 
@@ -149,7 +154,8 @@ public abstract class AbstractBulkJoin implements BulkJoin {
 
     @Override
     public final BulkJoinStats stats() {
-        return new BulkJoinStats(leftRows, rightRows, inputBytes, memoryBytes(), resultRows);
+        return new BulkJoinStats(
+                leftRows, rightRows, inputBytes, memoryBytes(), spilledBytes(), resultRows);
     }
 
     @Override
