@@ -10,17 +10,23 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -118,11 +124,25 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
             stores.put(side, lanes.stream().map(lane -> lane.store(side)).toList());
         }
         reserveOrSpill(stores);
-        AtomicInteger nextPartition = new AtomicInteger();
+        Queue<Integer> partitions = bySize(stores);
         AtomicInteger joining = new AtomicInteger(lanes.size());
         for (RadixLane lane : lanes) {
-            threads.execute(() -> join(lane, stores, nextPartition, joining));
+            threads.execute(() -> join(lane, stores, partitions, joining));
         }
+    }
+
+    /** Returns all partitions, the largest first, so that threads end at about the same time. */
+    private Queue<Integer> bySize(Map<JoinSide, List<PartitionStore>> stores) {
+        long[] tuples = new long[options.partitions() + 1];
+        Arrays.setAll(
+                tuples,
+                p ->
+                        PartitionJoin.tuples(stores, JoinSide.LEFT, p)
+                                + PartitionJoin.tuples(stores, JoinSide.RIGHT, p));
+        return IntStream.range(0, tuples.length)
+                .boxed()
+                .sorted(Comparator.comparing(p -> -tuples[p]))
+                .collect(Collectors.toCollection(ConcurrentLinkedQueue::new));
     }
 
     /** Spills all partitions if one is spilled, or if the rest of the memory is too small. */
@@ -155,10 +175,10 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     private void join(
             RadixLane lane,
             Map<JoinSide, List<PartitionStore>> stores,
-            AtomicInteger nextPartition,
+            Queue<Integer> partitions,
             AtomicInteger joining) {
         try {
-            lane.join(stores, nextPartition);
+            lane.join(stores, partitions);
             if (joining.decrementAndGet() == 0) {
                 results.put(Optional.empty());
             }

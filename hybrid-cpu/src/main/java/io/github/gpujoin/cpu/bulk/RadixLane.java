@@ -13,7 +13,7 @@ import java.io.UncheckedIOException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -130,17 +130,14 @@ final class RadixLane implements AutoCloseable {
      * Joins partitions until none is left.
      *
      * @param stores of each input, of all lanes
-     * @param nextPartition counts the partitions that lanes have claimed
+     * @param partitions that no lane has claimed
      */
-    void join(Map<JoinSide, List<PartitionStore>> stores, AtomicInteger nextPartition)
+    void join(Map<JoinSide, List<PartitionStore>> stores, Queue<Integer> partitions)
             throws InterruptedException {
         PartitionJoin join =
                 new PartitionJoin(spec, stores, layouts(), table, segments, new MatchSink(writer));
-        int nulls = options.partitions();
-        for (int p = nextPartition.getAndIncrement();
-                p <= nulls;
-                p = nextPartition.getAndIncrement()) {
-            if (p == nulls) {
+        for (Integer p = partitions.poll(); p != null; p = partitions.poll()) {
+            if (p == options.partitions()) {
                 join.addUnmatched(p);
             } else {
                 join.join(p);

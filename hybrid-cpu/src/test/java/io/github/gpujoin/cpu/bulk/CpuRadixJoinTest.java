@@ -32,6 +32,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToLongFunction;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -214,6 +215,32 @@ class CpuRadixJoinTest {
             BulkAnswer answer =
                     BulkRun.join(join, chunks(leftRows, row -> 7), chunks(rightRows, row -> 7), 0);
             assertThat(answer.rowCount()).isEqualTo(kind == BulkJoinKind.SEMI ? leftRows : 0);
+        }
+    }
+
+    @Test
+    void shouldJoinTheLargestPartitionFirst() throws Exception {
+        int frequent = 5_000;
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Rows(List.of(0), List.of())),
+                        new RadixJoinOptions(1, 10, 1_000, null),
+                        Allocator.unlimited())) {
+            BulkRun.submit(
+                    join, chunks(frequent + 1, row -> row), chunks(8_000, row -> frequent), 0);
+            BulkRun.submit(join, List.of(), chunks(frequent, row -> row), 0);
+            join.finish();
+            List<Long> keys = new ArrayList<>();
+            join.drain(
+                    result -> {
+                        Chunk chunk = ((BulkResult.Rows) result).chunk();
+                        IntStream.range(0, chunk.rowCount())
+                                .forEach(row -> keys.add(chunk.getLong(0, row)));
+                    });
+            assertThat(keys).hasSize(8_000 + frequent);
+            // a few other keys are in the partition of the frequent one
+            assertThat(keys.subList(0, 8_000).stream().filter(key -> key != frequent).count())
+                    .isLessThan(50);
         }
     }
 

@@ -20,14 +20,15 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Allocator;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
 
 /**
  * Measures both phases of the radix join with one thread: CPU time for each row of either input,
@@ -123,7 +124,9 @@ public final class RadixJoinProfile {
             }
             lane.reserve(
                     LargestBuild.of(stores, lane.layouts(), options.partitions()), result -> {});
-            lane.join(stores, new AtomicInteger());
+            lane.join(
+                    stores,
+                    new ArrayDeque<>(IntStream.range(0, options.partitions()).boxed().toList()));
             long joinedNs = THREADS.getCurrentThreadCpuTime();
             return new long[] {partitionedNs - startNs, joinedNs - partitionedNs};
         }
