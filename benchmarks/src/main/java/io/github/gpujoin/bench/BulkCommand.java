@@ -8,7 +8,7 @@ import io.github.gpujoin.benchmarks.join.Observations;
 import io.github.gpujoin.benchmarks.join.Rounds;
 import io.github.gpujoin.benchmarks.join.TextReport;
 import io.github.gpujoin.benchmarks.local.BulkJoinContender;
-import io.github.gpujoin.benchmarks.local.BulkJoinContender.Output;
+import io.github.gpujoin.benchmarks.local.BulkQuery;
 import io.github.gpujoin.benchmarks.local.DuckDbContender;
 import io.github.gpujoin.benchmarks.local.EngineContender;
 import io.github.gpujoin.benchmarks.workload.KeyDomain;
@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -31,8 +32,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Joins two bounded inputs in memory on the CPU, in rounds that take turns.",
             "A tuple is an INT64 key and an INT64 payload; every probe tuple has one match.",
-            "output=rows: chunks of both payloads, which are then added up; output=sums: the join"
-                    + " adds up itself.",
+            "query=rows: all pairs in chunks of both payloads, which are then added up (duckdb adds"
+                    + " up itself); query=sums: sums of all pairs; query=semi: the sum of build rows"
+                    + " that have a probe row.",
             "Rates are of probe rows over the time from the first row of either side to the answer."
         },
         mixinStandardHelpOptions = true,
@@ -59,7 +61,7 @@ final class BulkCommand implements Callable<Integer> {
     @Mixin private MeasurementOptions measurement = new MeasurementOptions(5);
 
     /** A contender and what it does, for the lines of results. */
-    private record Entrant(String algorithm, Output output, Contender contender) {}
+    private record Entrant(BulkQuery query, Contender contender) {}
 
     @Override
     public Integer call() throws Exception {
@@ -98,27 +100,38 @@ final class BulkCommand implements Callable<Integer> {
     }
 
     private void open(Tuples tuples, List<Entrant> entrants) throws Exception {
-        for (Output output : Output.values()) {
-            Contender contender = new BulkJoinContender(tuples, threads, output);
-            entrants.add(new Entrant(BulkJoinContender.CPU_RADIX, output, contender));
+        for (BulkQuery query : BulkQuery.values()) {
+            entrants.add(new Entrant(query, new BulkJoinContender(tuples, threads, query)));
         }
-        Contender engine = new EngineContender(tuples, threads);
-        entrants.add(new Entrant(engine.name(), Output.SUMS, engine));
-        Contender duckDb = new DuckDbContender(tuples, threads);
-        entrants.add(new Entrant(duckDb.name(), Output.SUMS, duckDb));
+        entrants.add(new Entrant(BulkQuery.SUMS, new EngineContender(tuples, threads)));
+        for (BulkQuery query : List.of(BulkQuery.SUMS, BulkQuery.SEMI)) {
+            entrants.add(new Entrant(query, new DuckDbContender(tuples, threads, query)));
+        }
+    }
+
+    /** Returns the rate of DuckDB, which adds up if chunks are asked for. */
+    private static double duckDb(
+            BulkQuery query, List<Entrant> entrants, List<ContenderResult> results) {
+        BulkQuery asked = query == BulkQuery.ROWS ? BulkQuery.SUMS : query;
+        return IntStream.range(0, entrants.size())
+                .filter(i -> entrants.get(i).query == asked)
+                .filter(i -> results.get(i).name().equals(TextReport.DUCKDB))
+                .mapToDouble(i -> results.get(i).tuplesPerSecond().median())
+                .findFirst()
+                .orElseThrow();
     }
 
     private void report(
             List<Entrant> entrants, List<ContenderResult> results, Observations observations) {
-        double duckDb = results.get(results.size() - 1).tuplesPerSecond().median();
         for (int i = 0; i < results.size(); i++) {
             ContenderResult result = results.get(i);
+            BulkQuery query = entrants.get(i).query;
             observations.add(
                     "bulk-join",
                     "algorithm",
-                    entrants.get(i).algorithm,
-                    "output",
-                    entrants.get(i).output.name().toLowerCase(Locale.ROOT),
+                    result.name(),
+                    "query",
+                    query.name().toLowerCase(Locale.ROOT),
                     "build_rows",
                     buildRows,
                     "probe_rows",
@@ -130,7 +143,7 @@ final class BulkCommand implements Callable<Integer> {
                     "tuples_per_second",
                     result.tuplesPerSecond().median(),
                     "x_duckdb",
-                    result.tuplesPerSecond().median() / duckDb,
+                    result.tuplesPerSecond().median() / duckDb(query, entrants, results),
                     "answer",
                     result.isCorrect() ? "right" : "wrong");
         }
