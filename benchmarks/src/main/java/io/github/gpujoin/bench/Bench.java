@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         subcommands = {
             JoinCommand.class,
+            BulkCommand.class,
             GpuCommand.class,
             JmhCommand.class,
             SoakCommand.class,

@@ -102,6 +102,18 @@ class BenchITCase {
     }
 
     @Test
+    void shouldJoinBoundedInputsAsTheirPeers() {
+        int exit = bench("bulk", "--build-rows=20000", "--probe-rows=100000", "--rounds=1");
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT ")))
+                .hasSize(6)
+                .allMatch(line -> line.endsWith("answer=right"))
+                .first()
+                .asString()
+                .startsWith("RESULT bulk-join algorithm=cpu-radix query=rows build_rows=20000");
+    }
+
+    @Test
     void shouldCompareEncodedChunksWithPlainOnes(@TempDir Path folder) {
         int exit =
                 bench(

@@ -33,6 +33,7 @@ class BenchTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "bulk",
                 "checkpoint",
                 "encoding",
                 "gpu",
@@ -72,9 +73,9 @@ class BenchTest {
 
     @ParameterizedTest
     @CsvSource({
-        "foo, unknown command: foo (use one of: join gpu jmh",
+        "foo, unknown command: foo (use one of: join bulk gpu jmh",
         "--foo, unknown option: --foo (write bin/bench COMMAND",
-        "'', the name of a measurement is missing (use one of: join gpu jmh"
+        "'', the name of a measurement is missing (use one of: join bulk gpu jmh"
     })
     void shouldRefuseAMistypedCommandBeforeTheBuild(String argument, String message)
             throws Exception {

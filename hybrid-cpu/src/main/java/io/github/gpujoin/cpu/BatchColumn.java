@@ -10,7 +10,7 @@ import io.github.gpujoin.core.region.PagedMemory;
 import org.jspecify.annotations.Nullable;
 
 /** An integer column of result batches, widened to 64 bits. Not thread-safe. */
-final class BatchColumn {
+final class BatchColumn implements LongColumn<ResultBatch> {
 
     private final @Nullable FactColumn factColumn;
     private final int dimension;
@@ -37,11 +37,8 @@ final class BatchColumn {
         this.scratch = isInPlace ? 0 : memory.allocate(8L * maxRows);
     }
 
-    /**
-     * Returns the address of the column as {@code int64[batch.rowCount()]}, valid until the next
-     * call.
-     */
-    long load(ResultBatch batch) {
+    @Override
+    public long load(ResultBatch batch) {
         int count = batch.rowCount();
         if (factColumn != null) {
             factColumn.gather(batch.chunk(), batch.probeRowAddress(), count, scratch);

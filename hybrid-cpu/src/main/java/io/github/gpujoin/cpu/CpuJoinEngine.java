@@ -63,7 +63,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     private @Nullable ProbePipeline pipeline;
 
     /** Null if the join does not aggregate. */
-    private @Nullable GroupTable groups;
+    private @Nullable GroupTable<ResultBatch> groups;
 
     /** An in-flight probe, and whether its join has started. */
     static final class Probe extends ProbeQueue.Probe {
@@ -206,7 +206,13 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
     private void openPipeline() {
         pipeline = new ProbePipeline(spec(), tables, scratch);
         if (spec().isAggregating()) {
-            groups = new GroupTable(spec(), ProbePipeline.BATCH_ROWS, scratch);
+            int batchRows = ProbePipeline.BATCH_ROWS;
+            groups =
+                    new GroupTable<>(
+                            spec().aggregation(),
+                            column -> new BatchColumn(spec(), column, batchRows, scratch),
+                            batchRows,
+                            scratch);
         }
     }
 
@@ -227,7 +233,7 @@ public final class CpuJoinEngine extends AbstractJoinEngine<CpuJoinEngine.Probe>
         }
         ResultBatch batch = pipeline.next();
         if (groups != null) {
-            groups.add(batch);
+            groups.add(batch, batch.rowCount());
             batch.set(batch.chunk(), 0, batch.completedRows());
         }
         queue().delivered(batch);

@@ -4,12 +4,13 @@ package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.GroupRows;
-import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.Arrays;
+import java.util.List;
+import java.util.function.Function;
 
 /**
  * Aggregates result batches by group, with one loop over the batch for each step. Not thread-safe.
@@ -21,12 +22,14 @@ import java.util.Arrays;
  *  slots:  int32[slotCount]           number of the group + 1, 0 if free; open addressing
  *  groups: { int64 groupColumn[]; int64 aggregate[] } [capacity]      in order of first appearance
  * </pre>
+ *
+ * @param <B> type of the batches
  */
-final class GroupTable {
+public final class GroupTable<B> {
 
     private final Aggregation aggregation;
-    private final BatchColumn[] groupColumns;
-    private final Summation[] sums;
+    private final List<LongColumn<B>> groupColumns;
+    private final List<Summation<B>> sums;
     private final int slotCount;
     private final long slots;
     private final long groups;
@@ -38,26 +41,28 @@ final class GroupTable {
     private int groupCount;
 
     /**
+     * @param columns creates a reader of a column of the batches
      * @param batchRows limit of the rows of a batch
      * @param memory outlives this object
      */
-    GroupTable(JoinSpec spec, int batchRows, PagedMemory memory) {
-        this.aggregation = spec.aggregation();
-        this.groupColumns =
-                aggregation.groupColumns().stream()
-                        .map(column -> new BatchColumn(spec, column, batchRows, memory))
-                        .toArray(BatchColumn[]::new);
+    public GroupTable(
+            Aggregation aggregation,
+            Function<JoinColumn, LongColumn<B>> columns,
+            int batchRows,
+            PagedMemory memory) {
+        this.aggregation = aggregation;
+        this.groupColumns = aggregation.groupColumns().stream().map(columns).toList();
         this.sums =
                 aggregation.aggregates().stream()
-                        .map(aggregate -> new Summation(spec, aggregate, batchRows, memory))
-                        .toArray(Summation[]::new);
+                        .map(aggregate -> new Summation<>(aggregate, columns))
+                        .toList();
         int capacity = aggregation.maxGroups() + batchRows;
         this.slotCount = 2 * capacity;
         this.slots = memory.allocate(4L * slotCount);
         this.groupBytes = 8L * aggregation.groupWidth();
-        this.keysBytes = 8L * groupColumns.length;
+        this.keysBytes = 8L * groupColumns.size();
         this.groups = memory.allocate(groupBytes * capacity);
-        this.keys = new long[groupColumns.length];
+        this.keys = new long[groupColumns.size()];
         this.hashes = memory.allocate(8L * batchRows);
         this.found = memory.allocate(8L * batchRows);
         clear();
@@ -69,30 +74,33 @@ final class GroupTable {
     }
 
     /** Returns whether the next batch may not fit. */
-    boolean isFull() {
+    public boolean isFull() {
         return groupCount >= aggregation.maxGroups();
     }
 
-    /** Adds all rows of a batch. The table must not be full. */
-    void add(ResultBatch batch) {
-        int count = batch.rowCount();
+    /**
+     * Adds the first rows of a batch. The table must not be full.
+     *
+     * @param count at most the limit of a batch
+     */
+    public void add(B batch, int count) {
         if (count == 0) {
             return;
         }
-        if (groupColumns.length == 0) {
+        if (groupColumns.isEmpty()) {
             long total = groupCount == 0 ? insert(0) : groups;
-            for (int a = 0; a < sums.length; a++) {
-                sums[a].addAll(batch, total + 8L * a);
+            for (int a = 0; a < sums.size(); a++) {
+                sums.get(a).addAll(batch, count, total + 8L * a);
             }
             return;
         }
-        for (int c = 0; c < groupColumns.length; c++) {
-            keys[c] = groupColumns[c].load(batch);
+        for (int c = 0; c < keys.length; c++) {
+            keys[c] = groupColumns.get(c).load(batch);
         }
         hashKeys(count);
         find(count);
-        for (int a = 0; a < sums.length; a++) {
-            sums[a].add(batch, found, keysBytes + 8L * a);
+        for (int a = 0; a < sums.size(); a++) {
+            sums.get(a).add(batch, count, found, keysBytes + 8L * a);
         }
     }
 
@@ -147,7 +155,7 @@ final class GroupTable {
     }
 
     /** Returns all groups and clears the table. */
-    GroupRows drain() {
+    public GroupRows drain() {
         long[] values = new long[groupCount * aggregation.groupWidth()];
         Arrays.setAll(values, i -> Memory.getLong(groups + 8L * i));
         clear();

@@ -3,21 +3,22 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.Aggregate;
-import io.github.gpujoin.core.engine.JoinSpec;
-import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.PagedMemory;
+import java.util.List;
+import java.util.function.Function;
 
-/** Adds one aggregate of the rows of a batch to sums in native memory. Not thread-safe. */
-final class Summation {
+/**
+ * Adds one aggregate of the rows of a batch to sums in native memory. Not thread-safe.
+ *
+ * @param <B> type of the batches
+ */
+final class Summation<B> {
 
-    private final BatchColumn[] factors;
+    private final List<LongColumn<B>> factors;
 
-    Summation(JoinSpec spec, Aggregate aggregate, int batchRows, PagedMemory memory) {
-        this.factors =
-                aggregate.factors().stream()
-                        .map(column -> new BatchColumn(spec, column, batchRows, memory))
-                        .toArray(BatchColumn[]::new);
+    Summation(Aggregate aggregate, Function<JoinColumn, LongColumn<B>> columns) {
+        this.factors = aggregate.factors().stream().map(columns).toList();
     }
 
     /**
@@ -25,14 +26,17 @@ final class Summation {
      *
      * @param groups address of the array of group addresses, one for each row
      */
-    void add(ResultBatch batch, long groups, long offset) {
-        int count = batch.rowCount();
-        switch (factors.length) {
+    void add(B batch, int count, long groups, long offset) {
+        switch (factors.size()) {
             case 0 -> addOnes(groups, offset, count);
-            case 1 -> addValues(factors[0].load(batch), groups, offset, count);
+            case 1 -> addValues(factors.get(0).load(batch), groups, offset, count);
             default ->
                     addProducts(
-                            factors[0].load(batch), factors[1].load(batch), groups, offset, count);
+                            factors.get(0).load(batch),
+                            factors.get(1).load(batch),
+                            groups,
+                            offset,
+                            count);
         }
     }
 
@@ -63,13 +67,12 @@ final class Summation {
      *
      * @param sum address of the sum
      */
-    void addAll(ResultBatch batch, long sum) {
+    void addAll(B batch, int count, long sum) {
         long total = Memory.getLong(sum);
-        int count = batch.rowCount();
-        switch (factors.length) {
+        switch (factors.size()) {
             case 0 -> total += count;
-            case 1 -> total += sum(factors[0].load(batch), count);
-            default -> total += sum(factors[0].load(batch), factors[1].load(batch), count);
+            case 1 -> total += sum(factors.get(0).load(batch), count);
+            default -> total += sum(factors.get(0).load(batch), factors.get(1).load(batch), count);
         }
         Memory.putLong(sum, total);
     }

@@ -24,15 +24,19 @@ import org.duckdb.DuckDBConnection;
  */
 public final class DuckDbContender implements Contender {
 
-    private static final String QUERY =
-            "SELECT count(*), sum(buildPayload + probePayload)"
-                    + " FROM probe JOIN build ON probeKey = buildKey";
-
     private final Tuples tuples;
+    private final BulkQuery query;
     private final DuckDBConnection connection;
+    private JoinAnswer expected = JoinAnswer.NOTHING;
 
+    /** Adds up the payloads of all pairs. */
     public DuckDbContender(Tuples tuples, int threads) throws SQLException {
+        this(tuples, threads, BulkQuery.SUMS);
+    }
+
+    public DuckDbContender(Tuples tuples, int threads, BulkQuery query) throws SQLException {
         this.tuples = tuples;
+        this.query = query;
         this.connection =
                 DriverManager.getConnection("jdbc:duckdb:").unwrap(DuckDBConnection.class);
         execute("SET threads TO " + threads);
@@ -45,6 +49,7 @@ public final class DuckDbContender implements Contender {
 
     @Override
     public void prepare() throws SQLException {
+        expected = query.expected(tuples);
         load("build", TupleSchemas.BUILD_KEY, TupleSchemas.BUILD_PAYLOAD, tuples.build());
         load("probe", TupleSchemas.PROBE_KEY, TupleSchemas.PROBE_PAYLOAD, tuples.probe());
     }
@@ -70,16 +75,12 @@ public final class DuckDbContender implements Contender {
     public Measurement run() throws SQLException {
         long startNs = System.nanoTime();
         try (Statement statement = connection.createStatement();
-                ResultSet result = statement.executeQuery(QUERY)) {
+                ResultSet result = statement.executeQuery(query.sql())) {
             result.next();
             JoinAnswer answer = new JoinAnswer(result.getLong(1), result.getLong(2));
             long elapsedNs = System.nanoTime() - startNs;
             return new Measurement(
-                    Tuples.rowCount(tuples.probe()),
-                    elapsedNs,
-                    answer,
-                    tuples.expected(tuples.probe().size()),
-                    Map.of());
+                    Tuples.rowCount(tuples.probe()), elapsedNs, answer, expected, Map.of());
         }
     }
 

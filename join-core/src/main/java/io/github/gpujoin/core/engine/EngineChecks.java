@@ -99,7 +99,13 @@ public final class EngineChecks {
         return bytes;
     }
 
-    private static void requireSchema(String input, ChunkSchema expected, Chunk chunk) {
+    /**
+     * Checks the schema of a chunk.
+     *
+     * @param input name for the message
+     * @throws IllegalArgumentException if it is another one
+     */
+    public static void requireSchema(String input, ChunkSchema expected, Chunk chunk) {
         if (!expected.equals(chunk.schema())) {
             throw new IllegalArgumentException(
                     "Chunk has another schema than its input: input="

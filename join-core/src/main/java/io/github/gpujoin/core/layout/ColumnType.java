@@ -38,6 +38,11 @@ public enum ColumnType {
         return isInteger() && widthBytes <= widest.widthBytes ? this : widest;
     }
 
+    /** Whether values are floating-point numbers. */
+    public boolean isFloat() {
+        return this == FLOAT32 || this == FLOAT64;
+    }
+
     /** Whether values are signed integers of {@link #widthBytes} bytes. */
     public boolean isInteger() {
         return this == INT8 || this == INT16 || this == INT32 || this == INT64;

@@ -6,12 +6,12 @@ import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinColumn;
-import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.reference.ReferenceJoinEngine.JoinedRow;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import org.jspecify.annotations.Nullable;
 
 /** Aggregates results by group in a {@code HashMap}. */
 final class ReferenceGroups {
@@ -19,16 +19,20 @@ final class ReferenceGroups {
     private final Aggregation aggregation;
     private final Map<List<Long>, long[]> sums = new HashMap<>();
 
-    ReferenceGroups(JoinSpec spec) {
-        this.aggregation = spec.aggregation();
+    ReferenceGroups(Aggregation aggregation) {
+        this.aggregation = aggregation;
     }
 
     boolean isFull() {
         return sums.size() >= aggregation.maxGroups();
     }
 
-    /** Adds one result: a fact and its match in each dimension. */
-    void add(JoinedRow fact, List<JoinedRow> matches) {
+    /**
+     * Adds one result: a fact and its match in each dimension.
+     *
+     * @param fact null in a join without facts, whose columns are all of {@code matches}
+     */
+    void add(@Nullable JoinedRow fact, List<JoinedRow> matches) {
         List<Long> group =
                 aggregation.groupColumns().stream().map(c -> value(c, fact, matches)).toList();
         List<Aggregate> aggregates = aggregation.aggregates();
@@ -42,7 +46,8 @@ final class ReferenceGroups {
         }
     }
 
-    private static long value(JoinColumn column, JoinedRow fact, List<JoinedRow> matches) {
+    private static long value(
+            JoinColumn column, @Nullable JoinedRow fact, List<JoinedRow> matches) {
         JoinedRow row = column.isFact() ? fact : matches.get(column.side());
         return row.chunk().getLong(column.column(), row.row());
     }

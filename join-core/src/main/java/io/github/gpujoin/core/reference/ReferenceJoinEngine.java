@@ -51,7 +51,7 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         ResultLayout layout = new ResultLayout(spec, BATCH_ROWS);
         this.memory = Region.allocate(layout.lengthBytes());
         this.batch = new ResultBatch(layout, memory.address());
-        this.groups = spec.isAggregating() ? new ReferenceGroups(spec) : null;
+        this.groups = spec.isAggregating() ? new ReferenceGroups(spec.aggregation()) : null;
     }
 
     @Override

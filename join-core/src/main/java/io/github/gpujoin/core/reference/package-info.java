@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A simple join engine, the oracle in the tests of all engines. Start with {@link
- * io.github.gpujoin.core.reference.ReferenceJoinEngine}.
+ * A join engine and a bulk join of hash maps and loops. The tests of all other implementations
+ * compare them with {@link io.github.gpujoin.core.reference.ReferenceJoinEngine} and {@link
+ * io.github.gpujoin.core.reference.ReferenceBulkJoin}.
  */
 package io.github.gpujoin.core.reference;

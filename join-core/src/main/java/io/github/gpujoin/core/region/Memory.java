@@ -37,6 +37,9 @@ public final class Memory {
     /** Offset of element 0 of an int array. */
     public static final long INTS = Unsafe.ARRAY_INT_BASE_OFFSET;
 
+    /** Offset of element 0 of a long array. */
+    public static final long LONGS = Unsafe.ARRAY_LONG_BASE_OFFSET;
+
     private static final long BUFFER_ADDRESS = bufferAddressOffset();
 
     /** Offsets of a String's bytes and of their encoding; -1 if this JVM has no such fields. */

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.cpu.bulk;
+
+import io.github.gpujoin.core.bulk.AbstractBulkJoin;
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkResult;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins two bounded inputs on the CPU with threads of its own, by radix partitions (the CPU radix
+ * join that Thostrup et al. compare with, section 6).
+ *
+ * <pre>
+ *   chunk -- idle lane: RadixPartitioner --> partitions of both inputs
+ *   finish: lanes reserve tables
+ *   partition -- next lane: PartitionJoin --> results, a few of which wait for poll
+ * </pre>
+ *
+ * <p>All memory that grows with the inputs is native and comes from the allocator. If there is a
+ * directory of files, a lane whose partitions exceed its share of half of the memory spills them;
+ * the tables of partitions use the rest. Otherwise a join that exceeds its memory fails. Tables are
+ * allocated before the first result.
+ */
+public final class CpuRadixJoin extends AbstractBulkJoin {
+
+    private static final AtomicInteger NEXT_THREAD = new AtomicInteger();
+
+    private final RadixJoinOptions options;
+    private final List<RadixLane> lanes = new ArrayList<>();
+    private final BlockingQueue<RadixLane> idleLanes;
+    private final ExecutorService threads;
+
+    /** Results that wait for {@link #poll}; an empty one is the last. */
+    private final BlockingQueue<Optional<BulkResult>> results;
+
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private boolean isExhausted;
+
+    /**
+     * @param allocator of all memory that grows with the data
+     */
+    public CpuRadixJoin(BulkJoinSpec spec, RadixJoinOptions options, Allocator allocator) {
+        super(spec);
+        this.options = options;
+        long shareBytes = allocator.availableBytes() / 2 / options.threads();
+        for (int i = 0; i < options.threads(); i++) {
+            lanes.add(new RadixLane(spec, options, shareBytes, allocator));
+        }
+        this.idleLanes = new ArrayBlockingQueue<>(options.threads(), false, lanes);
+        this.results = new ArrayBlockingQueue<>(2 * options.threads());
+        this.threads = Executors.newFixedThreadPool(options.threads(), CpuRadixJoin::newThread);
+    }
+
+    private static Thread newThread(Runnable task) {
+        Thread thread = new Thread(task, "cpu-radix-join-" + NEXT_THREAD.getAndIncrement());
+        thread.setDaemon(true);
+        return thread;
+    }
+
+    // ------------------------------------------------------------------ partition
+
+    @Override
+    protected void append(JoinSide side, Chunk chunk) throws InterruptedException {
+        RadixLane lane = idleLanes.take();
+        throwFailure();
+        Chunk read = chunk.isTransient() ? chunk.onHeap() : chunk;
+        read.retain();
+        threads.execute(
+                () -> {
+                    try {
+                        lane.append(side, read);
+                    } catch (Throwable e) {
+                        failure.compareAndSet(null, e);
+                    } finally {
+                        read.release();
+                        idleLanes.add(lane);
+                    }
+                });
+    }
+
+    private void throwFailure() {
+        Throwable cause = failure.get();
+        if (cause instanceof MemoryRefusedException) {
+            throw new MemoryRefusedException(cause.getMessage(), cause);
+        }
+        if (cause != null) {
+            throw new IllegalStateException("A thread of the bulk join failed: " + cause, cause);
+        }
+    }
+
+    // ------------------------------------------------------------------ join
+
+    @Override
+    protected void start() throws InterruptedException {
+        for (int i = 0; i < lanes.size(); i++) {
+            idleLanes.take();
+        }
+        throwFailure();
+        Map<JoinSide, List<PartitionStore>> stores = new EnumMap<>(JoinSide.class);
+        for (JoinSide side : JoinSide.values()) {
+            stores.put(side, lanes.stream().map(lane -> lane.store(side)).toList());
+        }
+        reserveOrSpill(stores);
+        Queue<Integer> partitions = bySize(stores);
+        AtomicInteger joining = new AtomicInteger(lanes.size());
+        for (RadixLane lane : lanes) {
+            threads.execute(() -> join(lane, stores, partitions, joining));
+        }
+    }
+
+    /** Returns all partitions, the largest first, so that threads end at about the same time. */
+    private Queue<Integer> bySize(Map<JoinSide, List<PartitionStore>> stores) {
+        long[] tuples = new long[options.partitions() + 1];
+        Arrays.setAll(
+                tuples,
+                p ->
+                        PartitionJoin.tuples(stores, JoinSide.LEFT, p)
+                                + PartitionJoin.tuples(stores, JoinSide.RIGHT, p));
+        return IntStream.range(0, tuples.length)
+                .boxed()
+                .sorted(Comparator.comparing(p -> -tuples[p]))
+                .collect(Collectors.toCollection(ConcurrentLinkedQueue::new));
+    }
+
+    /** Spills all partitions if one is spilled, or if the rest of the memory is too small. */
+    private void reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores) {
+        if (spilledBytes() > 0) {
+            lanes.forEach(RadixLane::spill);
+            reserve(stores);
+            return;
+        }
+        try {
+            reserve(stores);
+        } catch (MemoryRefusedException e) {
+            if (options.spillDirectory() == null) {
+                throw e;
+            }
+            lanes.forEach(RadixLane::unreserve);
+            lanes.forEach(RadixLane::spill);
+            reserve(stores);
+        }
+    }
+
+    private void reserve(Map<JoinSide, List<PartitionStore>> stores) {
+        LargestBuild largest =
+                LargestBuild.of(stores, lanes.get(0).layouts(), options.partitions());
+        for (RadixLane lane : lanes) {
+            lane.reserve(largest, result -> results.put(Optional.of(result)));
+        }
+    }
+
+    private void join(
+            RadixLane lane,
+            Map<JoinSide, List<PartitionStore>> stores,
+            Queue<Integer> partitions,
+            AtomicInteger joining) {
+        try {
+            lane.join(stores, partitions);
+            if (joining.decrementAndGet() == 0) {
+                results.put(Optional.empty());
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // by close
+        } catch (Throwable e) {
+            failure.compareAndSet(null, e);
+            results.offer(Optional.empty()); // wakes a caller of poll, who waits if there are none
+        }
+    }
+
+    @Override
+    protected @Nullable BulkResult next(long timeoutNs) throws InterruptedException {
+        Optional<BulkResult> result = results.poll(timeoutNs, TimeUnit.NANOSECONDS);
+        throwFailure();
+        if (result == null) {
+            return null;
+        }
+        isExhausted = result.isEmpty();
+        return result.orElse(null);
+    }
+
+    @Override
+    protected boolean isExhausted() {
+        return isExhausted;
+    }
+
+    // ------------------------------------------------------------------ memory
+
+    @Override
+    protected long memoryBytes() {
+        return lanes.stream().mapToLong(RadixLane::memoryBytes).sum();
+    }
+
+    @Override
+    protected long spilledBytes() {
+        return lanes.stream().mapToLong(RadixLane::spilledBytes).sum();
+    }
+
+    @Override
+    protected void release() {
+        threads.shutdownNow();
+        boolean isInterrupted = false;
+        boolean isTerminated = false;
+        while (!isTerminated) {
+            try {
+                // Tasks that partition a chunk, and batches of matches, end within milliseconds.
+                isTerminated = threads.awaitTermination(1, TimeUnit.SECONDS);
+            } catch (InterruptedException e) {
+                isInterrupted = true;
+            }
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+        lanes.forEach(RadixLane::close);
+    }
+}

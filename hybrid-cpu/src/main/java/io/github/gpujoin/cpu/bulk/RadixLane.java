@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.cpu.bulk;
+
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.PagedMemory;
+import java.io.UncheckedIOException;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one thread of a {@link CpuRadixJoin} uses: its partitions of both inputs, a table, and a
+ * writer of results. One thread at a time, except for {@link #memoryBytes()} and {@link
+ * #spilledBytes()}.
+ */
+final class RadixLane implements AutoCloseable {
+
+    private final BulkJoinSpec spec;
+    private final RadixJoinOptions options;
+    private final Allocator allocator;
+    private final long shareBytes;
+    private final Map<JoinSide, RadixPartitioner> partitioners = new EnumMap<>(JoinSide.class);
+    private final Map<JoinSide, SpillFile> files = new EnumMap<>(JoinSide.class);
+
+    /** Memory of the writer. */
+    private final PagedMemory memory;
+
+    private @Nullable PartitionTable table;
+    private @Nullable SegmentReader segments;
+    private @Nullable ResultWriter writer;
+    private volatile long memoryBytes;
+    private volatile long spilledBytes;
+
+    /**
+     * @param shareBytes of memory for partitions, beyond which they are spilled if there is a
+     *     directory
+     */
+    RadixLane(BulkJoinSpec spec, RadixJoinOptions options, long shareBytes, Allocator allocator) {
+        this.spec = spec;
+        this.options = options;
+        this.allocator = allocator;
+        this.shareBytes = shareBytes;
+        this.memory = new PagedMemory(allocator);
+        for (JoinSide side : JoinSide.values()) {
+            partitioners.put(
+                    side, new RadixPartitioner(spec, side, options.partitions(), allocator));
+        }
+    }
+
+    void append(JoinSide side, Chunk chunk) {
+        RadixPartitioner partitioner = partitioners.get(side);
+        int sliceRows = partitioner.sliceRows();
+        for (int row = 0; row < chunk.rowCount(); row += sliceRows) {
+            partitioner.append(chunk, row, Math.min(sliceRows, chunk.rowCount() - row));
+            countMemory();
+            if (memoryBytes > shareBytes && options.spillDirectory() != null) {
+                spill();
+            }
+        }
+    }
+
+    /** Returns the bytes of tuples in files. */
+    long spilledBytes() {
+        return spilledBytes;
+    }
+
+    /**
+     * Writes all tuples to files, and frees their memory.
+     *
+     * @throws UncheckedIOException if a file cannot be written
+     */
+    void spill() {
+        for (JoinSide side : JoinSide.values()) {
+            RadixPartitioner partitioner = partitioners.get(side);
+            SpillFile file =
+                    files.computeIfAbsent(
+                            side,
+                            s -> new SpillFile(options.spillDirectory(), partitioner.layout()));
+            partitioner.store().spillTo(file);
+        }
+        spilledBytes = files.values().stream().mapToLong(SpillFile::lengthBytes).sum();
+        countMemory();
+    }
+
+    PartitionStore store(JoinSide side) {
+        return partitioners.get(side).store();
+    }
+
+    Map<JoinSide, TupleLayout> layouts() {
+        Map<JoinSide, TupleLayout> layouts = new EnumMap<>(JoinSide.class);
+        partitioners.forEach((side, partitioner) -> layouts.put(side, partitioner.layout()));
+        return layouts;
+    }
+
+    /**
+     * Allocates all memory that the join of partitions needs.
+     *
+     * @throws MemoryRefusedException if there is too little; call {@link #unreserve} then
+     */
+    void reserve(LargestBuild largest, ResultWriter.Receiver receiver) {
+        boolean removes = !spec.kind().returnsPairs();
+        boolean marks =
+                spec.kind().returnsPairs()
+                        && (spec.kind().keepsUnmatched(JoinSide.LEFT)
+                                || spec.kind().keepsUnmatched(JoinSide.RIGHT));
+        table = new PartitionTable(largest.tuples(), largest.bytes(), removes, marks, allocator);
+        segments = new SegmentReader(largest, allocator);
+        writer = writer(receiver);
+        countMemory();
+    }
+
+    private ResultWriter writer(ResultWriter.Receiver receiver) {
+        if (spec.output() instanceof BulkOutput.Groups groups) {
+            return new GroupWriter(groups, layouts(), memory, receiver);
+        }
+        return spec.output() instanceof BulkOutput.Rows
+                ? new RowWriter(spec, layouts(), options.resultChunkBytes(), receiver)
+                : new CountWriter(receiver);
+    }
+
+    /**
+     * Joins partitions until none is left.
+     *
+     * @param stores of each input, of all lanes
+     * @param partitions that no lane has claimed
+     */
+    void join(Map<JoinSide, List<PartitionStore>> stores, Queue<Integer> partitions)
+            throws InterruptedException {
+        PartitionJoin join =
+                new PartitionJoin(spec, stores, layouts(), table, segments, new MatchSink(writer));
+        for (Integer p = partitions.poll(); p != null; p = partitions.poll()) {
+            if (p == options.partitions()) {
+                join.addUnmatched(p);
+            } else {
+                join.join(p);
+            }
+        }
+        writer.finish();
+    }
+
+    private void countMemory() {
+        long bytes = memory.lengthBytes();
+        for (RadixPartitioner partitioner : partitioners.values()) {
+            bytes += partitioner.memoryBytes();
+        }
+        bytes += table == null ? 0 : table.lengthBytes();
+        bytes += segments == null ? 0 : segments.lengthBytes();
+        memoryBytes = bytes;
+    }
+
+    /** Returns the memory of this lane, in bytes. */
+    long memoryBytes() {
+        return memoryBytes;
+    }
+
+    /** Frees what {@link #reserve} allocated. */
+    void unreserve() {
+        if (table != null) {
+            table.close();
+            table = null;
+        }
+        if (segments != null) {
+            segments.close();
+            segments = null;
+        }
+        memory.close();
+        countMemory();
+    }
+
+    @Override
+    public void close() {
+        unreserve();
+        partitioners.values().forEach(RadixPartitioner::close);
+        files.values().forEach(SpillFile::close);
+        countMemory();
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.core.bulk;
+
+import io.github.gpujoin.core.engine.JoinColumn;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import java.io.Serializable;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a bulk join joins: rows whose key columns are pairwise equal. Integers are equal by value,
+ * whatever their widths; texts and bytes byte by byte. Keys may repeat in both inputs.
+ *
+ * @param nullsAreEqual treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT
+ *     FROM}). Otherwise a row with a null in its key has no match.
+ */
+public record BulkJoinSpec(
+        BulkInput left,
+        BulkInput right,
+        BulkJoinKind kind,
+        boolean nullsAreEqual,
+        BulkOutput output)
+        implements Serializable {
+
+    /**
+     * Checks the inputs against each other, and the columns of the output.
+     *
+     * @throws IllegalArgumentException if the inputs have the same name, their keys differ in
+     *     number or type, or the output has a column that does not exist or that the join kind does
+     *     not return
+     */
+    public BulkJoinSpec {
+        if (left.name().equals(right.name())) {
+            throw new IllegalArgumentException(
+                    "Both inputs have the same name: name=" + left.name() + ". Rename one.");
+        }
+        requireEqualKeys(left, right);
+        if (output instanceof BulkOutput.Rows rows) {
+            requireReturned(left, JoinSide.LEFT, kind, rows.leftColumns());
+            requireReturned(right, JoinSide.RIGHT, kind, rows.rightColumns());
+        } else if (output instanceof BulkOutput.Groups groups) {
+            groups.aggregation()
+                    .columns()
+                    .forEach(column -> requireInteger(left, right, kind, column));
+        }
+    }
+
+    public BulkInput input(JoinSide side) {
+        return side == JoinSide.LEFT ? left : right;
+    }
+
+    /**
+     * Returns the columns of an input that the results are made of, each once: of rows in the order
+     * of the output, of groups in the order of their first use.
+     */
+    public List<Integer> outputColumns(JoinSide side) {
+        if (output instanceof BulkOutput.Rows rows) {
+            return side == JoinSide.LEFT ? rows.leftColumns() : rows.rightColumns();
+        }
+        if (output instanceof BulkOutput.Groups groups) {
+            return groups.aggregation()
+                    .columns()
+                    .filter(column -> column.side() == side.ordinal())
+                    .map(JoinColumn::column)
+                    .distinct()
+                    .toList();
+        }
+        return List.of();
+    }
+
+    /**
+     * Returns the schema of result chunks: the output columns of the left input, then those of the
+     * right one, named {@code input.column}. Their types and nullability are those of the input:
+     * rows without a match are in chunks of their own, which lack the columns of the other input.
+     */
+    public ChunkSchema resultSchema(ResultSides sides) {
+        List<Column> columns = new ArrayList<>();
+        for (JoinSide side : JoinSide.values()) {
+            if (sides.contains(side)) {
+                for (int index : outputColumns(side)) {
+                    Column column = input(side).schema().column(index);
+                    String name = input(side).name() + "." + column.name();
+                    columns.add(new Column(name, column.type(), column.nullable()));
+                }
+            }
+        }
+        return ChunkSchema.of(columns);
+    }
+
+    private static void requireEqualKeys(BulkInput left, BulkInput right) {
+        if (left.keyColumns().size() != right.keyColumns().size()) {
+            throw new IllegalArgumentException(
+                    "Keys have different numbers of columns: %s=%d, %s=%d"
+                            .formatted(
+                                    left.name(),
+                                    left.keyColumns().size(),
+                                    right.name(),
+                                    right.keyColumns().size()));
+        }
+        for (int i = 0; i < left.keyColumns().size(); i++) {
+            Column a = left.schema().column(left.keyColumns().get(i));
+            Column b = right.schema().column(right.keyColumns().get(i));
+            boolean areIntegers = a.type().isInteger() && b.type().isInteger();
+            if (!areIntegers && a.type() != b.type()) {
+                throw new IllegalArgumentException(
+                        "Key types differ: %s.%s is %s, %s.%s is %s. Cast one side."
+                                .formatted(
+                                        left.name(),
+                                        a.name(),
+                                        a.type(),
+                                        right.name(),
+                                        b.name(),
+                                        b.type()));
+            }
+        }
+    }
+
+    private static void requireReturned(
+            BulkInput input, JoinSide side, BulkJoinKind kind, List<Integer> columns) {
+        if (!columns.isEmpty() && !kind.returns(side)) {
+            throw new IllegalArgumentException(
+                    "Join kind returns no columns of an input: kind=%s, input=%s, columns=%s"
+                            .formatted(kind, input.name(), columns));
+        }
+        for (int column : columns) {
+            BulkInput.requireColumn("Output column", input.name(), input.schema(), column);
+        }
+    }
+
+    private static void requireInteger(
+            BulkInput left, BulkInput right, BulkJoinKind kind, JoinColumn column) {
+        if (column.side() < 0 || column.side() >= JoinSide.values().length) {
+            throw new IllegalArgumentException(
+                    "Column of groups names no input: column=" + column + ", inputs=2");
+        }
+        JoinSide side = JoinSide.values()[column.side()];
+        BulkInput input = side == JoinSide.LEFT ? left : right;
+        BulkInput.requireColumn("Column of groups", input.name(), input.schema(), column.column());
+        Column found = input.schema().column(column.column());
+        if (!found.type().isInteger() || !found.isFixed()) {
+            throw new IllegalArgumentException(
+                    "Column of groups is nullable or no integer: input=%s, column=%s, type=%s"
+                            .formatted(input.name(), found.name(), found.type()));
+        }
+        if (!kind.returns(side) || kind.keepsUnmatched(side.other())) {
+            throw new IllegalArgumentException(
+                    "Column of groups is missing in some results: input=%s, column=%s, kind=%s"
+                            .formatted(input.name(), found.name(), kind));
+        }
+    }
+}
