@@ -66,7 +66,8 @@ final class GpuTableBuilder implements AutoCloseable {
             try {
                 this.kernels = new TableKernels(lease, scratch, timeoutNs);
                 this.runs = describe(stream.runs(member));
-                this.ownRuns = describe(stream.ownRuns(member));
+                List<Long> own = stream.ownRuns(member);
+                this.ownRuns = own.size() == stream.runCount() ? runs : describe(own);
                 this.ownRowCount = stream.ownRowCount(member);
             } catch (Throwable e) {
                 scratch.close();
