@@ -123,6 +123,7 @@ final class BusShares {
     }
 
     private final LongSupplier nanoClock;
+    private final Runnable completions;
     private volatile List<Join> joins = List.of();
     private final List<Share> engines = new ArrayList<>();
 
@@ -134,9 +135,13 @@ final class BusShares {
 
     /**
      * @param nanoClock time in nanoseconds, with any origin
+     * @param completions reports the steps that are {@linkplain Share#completed complete}, whether
+     *     or not their results were read; called without a lock each {@link #RECOUNT_NS} while
+     *     joins share the bus, since no step that has to wait may depend on another one's reader
      */
-    BusShares(LongSupplier nanoClock) {
+    BusShares(LongSupplier nanoClock, Runnable completions) {
         this.nanoClock = nanoClock;
+        this.completions = completions;
     }
 
     /** The part of one engine in the share of its join. */
@@ -171,6 +176,7 @@ final class BusShares {
             }
             long nowNs = nanoClock.getAsLong();
             if (nowNs - recountedNs > RECOUNT_NS) {
+                completions.run();
                 recount(nowNs);
             }
             boolean isFull = hasInFlight(Load.FULL);
@@ -227,7 +233,7 @@ final class BusShares {
         }
 
         /** Counts the end of a step. */
-        void released(long lengthBytes) {
+        void completed(long lengthBytes) {
             synchronized (BusShares.this) {
                 count(this, -lengthBytes, -1);
             }
@@ -295,8 +301,8 @@ final class BusShares {
     }
 
     /**
-     * Counts the steps of active engines again. The others may have steps that ended long ago,
-     * whose results nobody reads.
+     * Counts the steps of active engines again. Those of others are not worth a wait: nobody reads
+     * their results.
      */
     private synchronized void recount(long nowNs) {
         long bytes = 0;

@@ -173,9 +173,13 @@ final class SegmentPipe {
         if (inFlight.size() == (isHeadEmitted ? 1 : 0)) {
             stall.markProgress();
         }
+        Segment last = inFlight.peekLast();
         inFlight.add(segment);
         segmentOfSlot[segment.slot] = segment;
-        postAgain(segment);
+        // Results leave in order, so a step does not overtake an older one that has to wait.
+        if (last == null || !isDue(last)) {
+            postAgain(segment);
+        }
     }
 
     /** Returns the bytes that were copied to slots. Thread-safe. */

@@ -25,7 +25,7 @@ final class StallDetector {
     private long lastCheckNs;
     private long stopCountSeen;
 
-    /** Steps of all joins that were released, and heartbeats of the kernel while it was idle. */
+    /** Completed steps of all joins. */
     private long progressSeen;
 
     /**
@@ -45,8 +45,8 @@ final class StallDetector {
     /**
      * Called with each poll that finds no results.
      *
-     * @param awaitsOthers whether a step is not posted because of other joins; then their steps, or
-     *     an idle kernel, are progress
+     * @param awaitsOthers whether a step is not posted because of other joins; then the completion
+     *     of their steps is progress
      * @throws GpuUnavailableException if the kernel has ended or stalled; then the device is lost
      */
     void check(boolean awaitsOthers) {
@@ -60,7 +60,7 @@ final class StallDetector {
             markProgress();
             return;
         }
-        long ofOthers = lease.ring().releasedCount() + lease.heartbeat();
+        long ofOthers = lease.ring().completedCount();
         if (awaitsOthers && ofOthers != progressSeen) {
             progressSeen = ofOthers;
             markProgress();

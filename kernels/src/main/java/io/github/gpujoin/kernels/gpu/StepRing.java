@@ -51,13 +51,16 @@ final class StepRing {
     private final byte[] laneOfEntry = new byte[ENTRIES];
     private final int[] bytesOfEntry = new int[ENTRIES];
     private final BusShares.Share[] shareOfEntry = new BusShares.Share[ENTRIES];
-    private final BusShares shares = new BusShares(System::nanoTime);
+    private final BusShares shares = new BusShares(System::nanoTime, this::countOutCompleted);
     private final long[] laneSteps;
     private final long[] laneBusyNs;
     private long nextTicket;
 
+    /** No step before this ticket is in flight. */
+    private long oldestInFlight;
+
     /** Written under the lock, read by any thread: a count that only grows needs no order. */
-    private volatile long releasedCount;
+    private volatile long completedCount;
 
     /**
      * One step of one probe slot.
@@ -187,16 +190,43 @@ final class StepRing {
             int lane = laneOfEntry[index];
             laneSteps[lane]++;
             laneBusyNs[lane] += completionOfEntry[index].busyNs();
-            shareOfEntry[index].released(bytesOfEntry[index]);
-            shareOfEntry[index] = null;
+            countOut(index);
             ticketOfEntry[index] = FREE;
-            releasedCount = releasedCount + 1;
         }
     }
 
-    /** Returns the number of completed steps that were released. Takes no lock. */
-    long releasedCount() {
-        return releasedCount;
+    private void countOut(int index) {
+        BusShares.Share share = shareOfEntry[index];
+        if (share != null) {
+            share.completed(bytesOfEntry[index]);
+            shareOfEntry[index] = null;
+            completedCount = completedCount + 1;
+        }
+    }
+
+    /**
+     * Counts out the steps that are complete. Their engines do so only in the order of their
+     * segments: those behind a segment whose next step has to wait would count for ever.
+     */
+    private synchronized void countOutCompleted() {
+        boolean isOldest = true;
+        for (long ticket = oldestInFlight; ticket < nextTicket; ticket++) {
+            int index = (int) (ticket % ENTRIES);
+            boolean isInFlight = ticketOfEntry[index] == ticket && shareOfEntry[index] != null;
+            if (isInFlight && completionOfEntry[index].isOf(ticket)) {
+                countOut(index);
+                isInFlight = false;
+            }
+            isOldest &= !isInFlight;
+            if (isOldest) {
+                oldestInFlight = ticket + 1;
+            }
+        }
+    }
+
+    /** Returns the number of steps that were seen to be complete. Takes no lock. */
+    long completedCount() {
+        return completedCount;
     }
 
     /** Assigns blocks by what a subtask builds, before its facts arrive. */

@@ -37,8 +37,8 @@ class BusSharesTest {
     @Parameter private boolean isOnePoll;
 
     private long nowNs;
-    private final BusShares shares = new BusShares(() -> nowNs);
     private final Device device = new Device();
+    private final BusShares shares = new BusShares(() -> nowNs, device::reportCompleted);
 
     /** A step of an engine. */
     private static final class Step {
@@ -46,10 +46,32 @@ class BusSharesTest {
         private double leftBytes;
         private long leftTicks = STEP_TICKS;
         private boolean isDone;
+        private boolean isReported;
 
         Step(Engine engine) {
             this.engine = engine;
             this.leftBytes = engine.stepBytes;
+        }
+
+        void report() {
+            if (!isReported) {
+                isReported = true;
+                engine.share.completed(engine.stepBytes);
+            }
+        }
+    }
+
+    /** Rows of facts whose results take several steps. */
+    private static final class Segment {
+        private Step step;
+        private int leftSteps;
+
+        Segment(int steps) {
+            this.leftSteps = steps;
+        }
+
+        boolean isReady() {
+            return step != null && step.isDone;
         }
     }
 
@@ -60,7 +82,13 @@ class BusSharesTest {
     private static final class Device {
         private final ArrayDeque<Step> posted = new ArrayDeque<>();
         private final List<Step> running = new ArrayList<>();
+        private final List<Step> done = new ArrayList<>();
         private double readBytes;
+
+        void reportCompleted() {
+            done.forEach(Step::report);
+            done.clear();
+        }
 
         void tick() {
             while (running.size() < BLOCKS && !posted.isEmpty()) {
@@ -80,6 +108,7 @@ class BusSharesTest {
             for (Step step : running) {
                 if (step.leftBytes <= 0 && step.leftTicks-- == 0) {
                     step.isDone = true;
+                    done.add(step);
                 }
             }
             running.removeIf(step -> step.isDone);
@@ -111,15 +140,20 @@ class BusSharesTest {
         }
     }
 
-    /** An engine. Its thread polls now and then, and reads the results that are ready. */
+    /**
+     * An engine. Its thread polls now and then, and reads the results that are ready, in the order
+     * of the segments.
+     */
     private final class Engine {
         private final Join join;
         private final BusShares.Share share;
         private final int slots;
         private final long stepBytes;
-        private final ArrayDeque<Step> inFlight = new ArrayDeque<>();
+        private final ArrayDeque<Segment> inFlight = new ArrayDeque<>();
         private double arrivingBytes = Double.POSITIVE_INFINITY;
         private double waitingBytes;
+        private int stepsOfSegment = 1;
+        private long readSteps;
         private long refusedCount;
         private boolean releases;
 
@@ -144,9 +178,14 @@ class BusSharesTest {
         }
 
         private void release() {
-            while (!inFlight.isEmpty() && inFlight.peek().isDone) {
-                inFlight.remove();
-                share.released(stepBytes);
+            while (!inFlight.isEmpty() && inFlight.peek().isReady()) {
+                Segment head = inFlight.peek();
+                head.step.report();
+                head.step = null;
+                readSteps++;
+                if (--head.leftSteps == 0) {
+                    inFlight.remove();
+                }
                 if (readTicks > 0) {
                     break;
                 }
@@ -154,24 +193,37 @@ class BusSharesTest {
         }
 
         private void post() {
-            while (inFlight.size() < slots && waitingBytes >= stepBytes) {
-                if (!share.mayPost(bottleneck(inFlight.size()))) {
-                    refusedCount++;
+            for (Segment segment : inFlight) {
+                if (segment.step == null && !post(segment)) {
                     return;
                 }
-                Step step = new Step(this);
-                inFlight.add(step);
-                device.posted.add(step);
+            }
+            while (inFlight.size() < slots && waitingBytes >= stepBytes) {
+                Segment segment = new Segment(stepsOfSegment);
+                if (!post(segment)) {
+                    return;
+                }
+                inFlight.add(segment);
                 waitingBytes -= stepBytes;
-                share.posted(stepBytes, bottleneck(inFlight.size()));
             }
         }
 
+        private boolean post(Segment segment) {
+            if (!share.mayPost(bottleneck(inFlight.size()))) {
+                refusedCount++;
+                return false;
+            }
+            segment.step = new Step(this);
+            device.posted.add(segment.step);
+            share.posted(stepBytes, bottleneck(inFlight.size() + 1));
+            return true;
+        }
+
         private BusShares.Bottleneck bottleneck(int used) {
-            if (used > 0 && inFlight.peek().isDone) {
+            if (!inFlight.isEmpty() && inFlight.peek().isReady()) {
                 return BusShares.Bottleneck.READER;
             }
-            return used == slots ? BusShares.Bottleneck.DEVICE : BusShares.Bottleneck.FACTS;
+            return used >= slots ? BusShares.Bottleneck.DEVICE : BusShares.Bottleneck.FACTS;
         }
     }
 
@@ -365,6 +417,34 @@ class BusSharesTest {
 
         double share = light.readBytes / device.readBytes;
         assertThat(share).isBetween(0.9 / (1 + weight), 1.1 / (1 + weight) + 0.01);
+    }
+
+    /** The segments behind one whose next step has to wait are complete, but not read. */
+    @ParameterizedTest(name = "{0} slots, {1} KiB, {2} steps a segment, {3} engines")
+    @CsvSource({"128, 128, 3, 1", "64, 128, 3, 8", "64, 1024, 2, 1", "64, 64, 5, 2"})
+    void shouldNotWaitForStepsThatAreCompleteButUnread(
+            int slots, long stepKiB, int steps, int engines) {
+        Random random = new Random(24);
+        List<Join> joins = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            joins.add(new Join(1).with(engines, slots, stepKiB << 10));
+            joins.get(i).engines.forEach(engine -> engine.stepsOfSegment = steps);
+        }
+
+        for (int window = 0; window < 20; window++) {
+            List<Long> before = readSteps(joins);
+            run(random, TICKS / 20, joins);
+            assertThat(readSteps(joins))
+                    .as("window %d", window)
+                    .zipSatisfy(before, (now, then) -> assertThat(now).isGreaterThan(then));
+        }
+    }
+
+    private static List<Long> readSteps(List<Join> joins) {
+        return joins.stream()
+                .flatMap(join -> join.engines.stream())
+                .map(engine -> engine.readSteps)
+                .toList();
     }
 
     /** Among them engines of a join whose first engine has closed. */

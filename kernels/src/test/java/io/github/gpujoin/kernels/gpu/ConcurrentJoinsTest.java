@@ -28,6 +28,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -100,36 +101,46 @@ class ConcurrentJoinsTest {
         }
     }
 
-    /** The other join has so much in flight that no step of this one may be posted. */
+    /** It is so far ahead of another join that no step of it may be posted; a third one goes on. */
     @Test
     void shouldWaitForItsShareLongerThanAStall() {
-        GpuOptions impatient = OPTIONS.withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(50));
-        BusShares.Share other =
-                device.lease().ring().shares().open(new JoinShare(UUID.randomUUID(), 1));
-        try (GpuJoinEngine waiting = loaded(SPEC, impatient)) {
-            long stepBytes = 1L << 20;
-            for (int i = 0; i < 100; i++) {
-                other.posted(stepBytes, BusShares.Bottleneck.DEVICE);
+        JoinShare share = new JoinShare(UUID.randomUUID(), 1);
+        GpuOptions impatient =
+                OPTIONS.withStallTimeoutNs(TimeUnit.MILLISECONDS.toNanos(50)).withShare(share);
+        BusShares shares = device.lease().ring().shares();
+        try (GpuJoinEngine waiting = loaded(SPEC, impatient);
+                GpuJoinEngine running =
+                        loaded(SPEC, OPTIONS.withShare(new JoinShare(UUID.randomUUID(), 1)));
+                BusShares.Share ahead = shares.open(share);
+                BusShares.Share behind = shares.open(new JoinShare(UUID.randomUUID(), 1))) {
+            for (int i = 0; i < 64; i++) {
+                behind.posted(192 << 10, BusShares.Bottleneck.DEVICE);
             }
+            for (int i = 0; i < 100; i++) {
+                ahead.posted(1 << 20, BusShares.Bottleneck.DEVICE);
+                ahead.completed(1 << 20);
+            }
+            behind.waits(BusShares.Bottleneck.DEVICE);
             waiting.submitProbe(chunk(ChunkDescriptor.FACTS, ROWS), 0);
             int rows = 0;
             long startNs = System.nanoTime();
             while (System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(300)) {
-                other.waits(BusShares.Bottleneck.DEVICE);
-                ResultBatch batch = waiting.poll();
-                rows += batch == null ? 0 : batch.rowCount();
-            }
-            for (int i = 0; i < 100; i++) {
-                other.released(stepBytes);
+                behind.waits(BusShares.Bottleneck.DEVICE);
+                rows += rowsOf(waiting.poll());
+                if (running.inFlightCount() == 0) {
+                    running.submitProbe(chunk(ChunkDescriptor.FACTS, ROWS), 0);
+                }
+                running.poll();
             }
             while (waiting.inFlightCount() > 0) {
-                ResultBatch batch = waiting.poll();
-                rows += batch == null ? 0 : batch.rowCount();
+                rows += rowsOf(waiting.poll());
             }
             assertThat(rows).isEqualTo(ROWS);
-        } finally {
-            other.close();
         }
+    }
+
+    private static int rowsOf(@Nullable ResultBatch batch) {
+        return batch == null ? 0 : batch.rowCount();
     }
 
     /** All of its slots are in use, and it does not read them. */

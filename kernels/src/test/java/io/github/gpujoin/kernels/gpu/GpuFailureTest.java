@@ -21,6 +21,7 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.Collections;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -106,6 +107,27 @@ class GpuFailureTest {
         assertThat(engine.snapshot())
                 .containsExactlyElementsOf(
                         Collections.singletonList(new InFlightProbe(chunk(), 1)));
+    }
+
+    /** The kernel is idle, and no step of the other join ends. */
+    @Test
+    void shouldNotWaitForItsShareForEver() {
+        engine.finishBuild();
+        try (BusShares.Share other =
+                lease.ring().shares().open(new JoinShare(UUID.randomUUID(), 1))) {
+            for (int i = 0; i < 100; i++) {
+                other.posted(1 << 20, BusShares.Bottleneck.DEVICE);
+            }
+            engine.submitProbe(chunk(), 0);
+            assertFails(
+                    GpuFailure.KERNEL_STALLED,
+                    () -> {
+                        while (true) {
+                            other.waits(BusShares.Bottleneck.DEVICE);
+                            engine.poll();
+                        }
+                    });
+        }
     }
 
     @Test
