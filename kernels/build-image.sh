@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the engine's kernels into one image for the jar.
+# Compiles kernels into an image for the jar.
 #
-#   build-image.sh CACHE_DIR OUT_FILE
+#   build-image.sh CACHE_DIR SOURCE OUT_FILE
 #
+# SOURCE is relative to src/main/cuda.
 # Without nvcc it warns and writes no image; the Maven profile gpu then fails the build.
 # NVCC names the compiler; by default it is searched on the PATH and in /usr/local/cuda.
 # CACHE_DIR stores images under a hash of sources, compiler and flags.
 set -euo pipefail
-cache=$1 out=$2
-source_dir=$(cd "$(dirname "$0")/src/main/cuda/engine" && pwd)
+cache=$1 source=$2 out=$3
+source_dir=$(cd "$(dirname "$0")/src/main/cuda" && pwd)
 
 missing() {
   rm -f "$out"
@@ -36,11 +37,11 @@ for arch in 80 90 100; do
   fi
 done
 
-hash=$({ "$nvcc" --version; echo "${flags[@]}"; cat "$source_dir"/*; } | sha256sum | cut -c1-32)
-image=$cache/engine-$hash.fatbin
+hash=$({ "$nvcc" --version; echo "${flags[@]}"; cat "$source_dir"/*/*; } | sha256sum | cut -c1-32)
+image=$cache/$(basename "$source" .cu)-$hash.fatbin
 if [[ ! -f $image ]]; then
   mkdir -p "$cache"
-  "$nvcc" "${flags[@]}" --threads 0 "$source_dir/engine.cu" -o "$image.part"
+  "$nvcc" "${flags[@]}" --threads 0 "$source_dir/$source" -o "$image.part"
   mv "$image.part" "$image"
 fi
 mkdir -p "$(dirname "$out")"

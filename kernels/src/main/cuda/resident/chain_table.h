@@ -43,7 +43,7 @@ struct ChainTable {
     uint16_t* next;
     uint32_t slotBits;
 
-    static constexpr size_t lengthBytes(uint32_t rows, uint32_t slotBits) {
+    static GPUJOIN_INLINE constexpr size_t lengthBytes(uint32_t rows, uint32_t slotBits) {
         return (rows + SPARE_ROWS) * (2 * sizeof(Word) + sizeof(uint16_t)) +
                (sizeof(uint32_t) << slotBits);
     }

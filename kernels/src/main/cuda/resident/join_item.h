@@ -54,7 +54,7 @@ struct JoinItems {
     // One word: the number of claimed items.
     unsigned long long* claimed;
 
-    static JoinItems allocate(RegionAllocator& regions, uint32_t partitions) {
+    static GPUJOIN_INLINE JoinItems allocate(RegionAllocator& regions, uint32_t partitions) {
         return {partitions, regions.allocate<uint64_t>(partitions + 1),
                 regions.allocate<unsigned long long>(1)};
     }

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Host arithmetic of a join: the number of partitions and the layout of the workspace. A test runs
-// it on the CPU.
+// Arithmetic of a join before it runs: the number of partitions and the layout of the workspace. Runs
+// on the host and on the device.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -44,16 +43,18 @@ constexpr size_t REGION_ALIGNMENT_BYTES = 256;
 // standard deviations of uniformly hashed keys with `rowsPerKey` rows each on average, but at most
 // about a quarter above the mean. Skewed keys can exceed it; then the pass counts the rows and runs
 // again.
-inline uint32_t guessedCapacityRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
+GPUJOIN_INLINE uint32_t guessedCapacityRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
     double mean = static_cast<double>(rows) / partitions;
-    double room = std::min(8.0 * std::sqrt(mean * (1.0 + rowsPerKey)), mean / 4 + 256);
-    auto capacity = static_cast<uint64_t>(std::ceil(mean + room)) + SLOT_ALIGNMENT_ROWS;
+    double deviations = 8.0 * sqrt(mean * (1.0 + rowsPerKey));
+    double quarter = mean / 4 + 256;
+    double room = deviations < quarter ? deviations : quarter;
+    auto capacity = static_cast<uint64_t>(ceil(mean + room)) + SLOT_ALIGNMENT_ROWS;
     return static_cast<uint32_t>(capacity / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS);
 }
 
 // Returns the rows of a buffer for the slots of all partitions, sufficient for guessed slots and
 // for counted, aligned ones.
-inline uint64_t slotBufferRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
+GPUJOIN_INLINE uint64_t slotBufferRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {
     uint64_t guessed = uint64_t{guessedCapacityRows(rows, partitions, rowsPerKey)} * partitions;
     uint64_t counted = rows + uint64_t{SLOT_ALIGNMENT_ROWS} * partitions;
     return guessed > counted ? guessed : counted;
@@ -64,11 +65,11 @@ struct RadixPlan {
     RadixDigit first;
     RadixDigit second;
 
-    bool hasTwoPasses() const { return second.bits != 0; }
-    uint32_t bits() const { return first.bits + second.bits; }
-    uint32_t partitions() const { return 1u << bits(); }
+    GPUJOIN_INLINE bool hasTwoPasses() const { return second.bits != 0; }
+    GPUJOIN_INLINE uint32_t bits() const { return first.bits + second.bits; }
+    GPUJOIN_INLINE uint32_t partitions() const { return 1u << bits(); }
 
-    static RadixPlan of(uint64_t buildRows, const TableShape& table) {
+    static GPUJOIN_INLINE RadixPlan of(uint64_t buildRows, TableShape table) {
         uint32_t bits = MIN_RADIX_BITS;
         while (bits < 2 * MAX_DIGIT_BITS && (buildRows >> bits) > table.meanRows) {
             bits++;
@@ -84,10 +85,10 @@ struct RadixPlan {
 // Allocates aligned regions one after the other; with a null base it only counts bytes.
 class RegionAllocator {
   public:
-    explicit RegionAllocator(void* base) : base(static_cast<unsigned char*>(base)) {}
+    explicit GPUJOIN_INLINE RegionAllocator(void* base) : base(static_cast<unsigned char*>(base)) {}
 
     template <typename T>
-    T* allocate(uint64_t count) {
+    GPUJOIN_INLINE T* allocate(uint64_t count) {
         size_t offset = endOffset;
         size_t length = count * sizeof(T);
         endOffset +=
@@ -95,7 +96,7 @@ class RegionAllocator {
         return base == nullptr ? nullptr : reinterpret_cast<T*>(base + offset);
     }
 
-    size_t usedBytes() const { return endOffset; }
+    GPUJOIN_INLINE size_t usedBytes() const { return endOffset; }
 
   private:
     unsigned char* base;

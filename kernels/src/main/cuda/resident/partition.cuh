@@ -32,7 +32,7 @@ struct TileShape {
     static_assert(ROWS < 65536, "positions in a tile have 16 bits");
 
     template <typename Word>
-    static constexpr size_t sharedBytes(uint32_t digits) {
+    static GPUJOIN_INLINE constexpr size_t sharedBytes(uint32_t digits) {
         return ROWS * (2 * sizeof(Word) + sizeof(uint16_t)) + digits * 2 * sizeof(uint32_t);
     }
 };
@@ -61,8 +61,7 @@ struct TileMemory {
 
 // Adds the counts of the digits of all tiles to the cursors. The grid may have any size.
 template <typename Word, typename Source, typename Shape>
-__global__ void __launch_bounds__(Shape::THREADS)
-    countTiles(Source source, uint32_t tiles, RadixDigit digit, Slots slots) {
+__device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots) {
     extern __shared__ uint32_t counts[];
     if (*slots.overflow == 0) {
         return;
@@ -251,15 +250,15 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
 }
 
 // Scatters all tiles. The grid may have any size. `condition` is a word that does not change
-// meanwhile: a guessed attempt runs if it is 0, a counted one if it is 1.
+// meanwhile: a guessed attempt runs if it is 0 or null, a counted one if it is 1.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
-__global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS_PER_SM)
-    scatterTiles(Source source, uint32_t tiles, RadixDigit digit, Slots slots, Tuple<Word>* target,
-                 const uint32_t* condition) {
+__device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots,
+                 Tuple<Word>* target, const uint32_t* condition) {
     extern __shared__ __align__(16) unsigned char shared[];
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;
-    if (*condition != (ATTEMPT == Attempt::COUNTED ? 1 : 0)) {
+    uint32_t overflowed = condition == nullptr ? 0 : *condition;
+    if (overflowed != (ATTEMPT == Attempt::COUNTED ? 1 : 0)) {
         return;
     }
     if (threadIdx.x == 0) {

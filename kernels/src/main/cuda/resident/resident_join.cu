@@ -1,93 +1,68 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Host side of the resident join: lays out the workspace and enqueues the kernels.
+// Host side of the resident join for programs that use the CUDA runtime: enqueues the kernels.
 
 #include "resident_join.h"
 
 #include <algorithm>
 
-#include "join_plan.h"
-#include "partition.cuh"
-#include "partition_join.cuh"
+#include "resident_call.h"
+#include "resident_kernels.cuh"
 
 namespace gpujoin::resident {
 namespace {
-
-constexpr int SMALL_BLOCK_THREADS = 256;
-constexpr int SCAN_THREADS = 1024;
-
-// The largest tiles with which two blocks share a multiprocessor; for narrow rows, registers limit
-// them.
-template <typename Word>
-using PassShape = TileShape<1024, sizeof(Word) == 8 ? 6 : 8, 1, 2>;
-
-// Three blocks share a multiprocessor; more threads would leave too few registers for a batch.
-constexpr int JOIN_THREADS = 384;
-constexpr int JOIN_BLOCKS_PER_SM = 3;
-template <typename Word>
-constexpr int PROBE_BATCH_ROWS = sizeof(Word) == 8 ? 4 : 6;
 
 uint32_t blocksFor(uint64_t work, uint64_t perBlock) {
     return static_cast<uint32_t>((work + perBlock - 1) / perBlock);
 }
 
-// The partitioned rows of one table and their slots, in the workspace.
+// The call precedes the regions that it plans.
 template <typename Word>
-struct PartitionedTable {
-    double rowsPerKey;
-    Slots firstSlots;
-    // Slots of the last pass, which may be the first.
-    Slots slots;
-    Tuple<Word>* rows;
-    uint32_t* tileStarts;
-    // One word with the value 0.
-    uint32_t* zero;
-
-    static PartitionedTable allocate(RegionAllocator& regions, const RadixPlan& plan,
-                                     uint64_t tableRows, double rowsPerKey) {
-        PartitionedTable table;
-        table.rowsPerKey = rowsPerKey;
-        table.firstSlots = Slots::allocate(regions, plan.first.count());
-        table.slots =
-            plan.hasTwoPasses() ? Slots::allocate(regions, plan.partitions()) : table.firstSlots;
-        table.rows =
-            regions.allocate<Tuple<Word>>(slotBufferRows(tableRows, plan.partitions(), rowsPerKey));
-        table.tileStarts = regions.allocate<uint32_t>(plan.first.count() + 1);
-        table.zero = regions.allocate<uint32_t>(1);
-        return table;
-    }
-};
+ResidentCall<Word> callOf(const TableView<Word>& build, const TableView<Word>& probe,
+                          const MatchColumns<Word>& matches, void* workspace) {
+    ResidentCall<Word> call{};
+    call.build = build;
+    call.probe = probe;
+    call.matches = matches;
+    call.memory = workspace == nullptr
+                      ? nullptr
+                      : static_cast<unsigned char*>(workspace) + CALL_BYTES;
+    call.plan();
+    return call;
+}
 
 template <typename Word>
-struct Workspace {
-    PartitionedTable<Word> build;
-    PartitionedTable<Word> probe;
-    // Rows between two passes. Both tables use it, one after the other.
-    Tuple<Word>* intermediate = nullptr;
-    JoinItems items;
-    size_t lengthBytes;
+__global__ void storeCall(ResidentCall<Word> call, ResidentCall<Word>* target) {
+    *target = call;
+}
 
-    static Workspace allocate(void* base, const RadixPlan& plan, uint64_t buildRows,
-                              uint64_t probeRows) {
-        RegionAllocator regions(base);
-        Workspace workspace;
-        // Most probe rows have the key of a build row.
-        double probeRowsPerKey =
-            1.0 + static_cast<double>(probeRows) / static_cast<double>(buildRows + 1);
-        workspace.build = PartitionedTable<Word>::allocate(regions, plan, buildRows, 1.0);
-        workspace.probe =
-            PartitionedTable<Word>::allocate(regions, plan, probeRows, probeRowsPerKey);
-        if (plan.hasTwoPasses()) {
-            uint32_t firsts = plan.first.count();
-            workspace.intermediate = regions.allocate<Tuple<Word>>(
-                std::max(slotBufferRows(buildRows, firsts, 1.0),
-                         slotBufferRows(probeRows, firsts, probeRowsPerKey)));
-        }
-        workspace.items = JoinItems::allocate(regions, plan.partitions());
-        workspace.lengthBytes = regions.usedBytes();
-        return workspace;
-    }
-};
+// The kernels for words of one width.
+template <typename Word>
+struct Kernels;
+
+#define GPUJOIN_RESIDENT_NAMES(Word, Bits)                                                         \
+    template <>                                                                                    \
+    struct Kernels<Word> {                                                                         \
+        using OfTable = void (*)(const ResidentCall<Word>*, uint64_t);                             \
+        using OfJoin = void (*)(const ResidentCall<Word>*);                                        \
+        /* guess, scatter guessed, clear, count, lay out, scatter counted */                       \
+        static constexpr OfTable FIRST[] = {                                                       \
+            gpujoin_resident_guess_first_##Bits,   gpujoin_resident_scatter_first_guessed_##Bits,  \
+            gpujoin_resident_clear_first_##Bits,   gpujoin_resident_count_first_##Bits,            \
+            gpujoin_resident_lay_out_first_##Bits, gpujoin_resident_scatter_first_counted_##Bits}; \
+        static constexpr OfTable SECOND[] = {gpujoin_resident_guess_second_##Bits,                 \
+                                             gpujoin_resident_scatter_second_guessed_##Bits,       \
+                                             gpujoin_resident_clear_second_##Bits,                 \
+                                             gpujoin_resident_count_second_##Bits,                 \
+                                             gpujoin_resident_lay_out_second_##Bits,               \
+                                             gpujoin_resident_scatter_second_counted_##Bits};      \
+        static constexpr OfTable MAP_TILES = gpujoin_resident_map_tiles_##Bits;                    \
+        static constexpr OfJoin ITEMS = gpujoin_resident_items_##Bits;                             \
+        static constexpr OfJoin JOIN = gpujoin_resident_join_##Bits;                               \
+    };
+
+GPUJOIN_RESIDENT_NAMES(int32_t, 32)
+GPUJOIN_RESIDENT_NAMES(int64_t, 64)
 
 // Enqueues kernels on one stream and retains the first error.
 class Enqueuer {
@@ -108,12 +83,6 @@ class Enqueuer {
         }
     }
 
-    void clear(void* memory, size_t lengthBytes) {
-        if (failure == cudaSuccess) {
-            failure = cudaMemsetAsync(memory, 0, lengthBytes, stream);
-        }
-    }
-
     void record(cudaEvent_t event) {
         if (failure == cudaSuccess && event != nullptr) {
             failure = cudaEventRecord(event, stream);
@@ -130,92 +99,48 @@ class Enqueuer {
     cudaError_t failure = cudaSuccess;
 };
 
-// Source and target of a radix pass.
-template <typename Word, typename Source>
-struct Pass {
-    Source source;
-    uint32_t tiles;
-    uint64_t rows;
-    double rowsPerKey;
-    RadixDigit digit;
-    uint32_t partitions;
-    Slots slots;
-    const uint32_t* overflowBefore;
-    Tuple<Word>* target;
-};
-
 // Enqueues the guessed attempt with a block for each tile, and the counted attempt, which runs if
 // the guess fails.
-template <typename Word, typename Source>
-void enqueuePass(Enqueuer& queue, const Pass<Word, Source>& pass, int multiprocessors) {
+template <typename Word>
+void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::OfTable (&kernels)[6],
+                 const RadixPass<Word>& pass, const ResidentCall<Word>* call, uint64_t table,
+                 int multiprocessors) {
     using Shape = PassShape<Word>;
-    size_t shared = Shape::template sharedBytes<Word>(pass.digit.count());
-    uint32_t slotBlocks = blocksFor(pass.partitions, SMALL_BLOCK_THREADS);
+    uint32_t shared = Shape::template sharedBytes<Word>(pass.digit.count());
+    uint32_t slotBlocks = blocksFor(pass.partitions, SLOT_THREADS);
     uint32_t residentBlocks =
         std::min(pass.tiles, static_cast<uint32_t>(multiprocessors * Shape::BLOCKS_PER_SM));
-    queue.launch(guessSlots, slotBlocks, SMALL_BLOCK_THREADS, 0, pass.slots, pass.partitions,
-                 guessedCapacityRows(pass.rows, pass.partitions, pass.rowsPerKey),
-                 pass.overflowBefore);
-    queue.launch(scatterTiles<Word, Source, Shape, Attempt::GUESSED>, pass.tiles, Shape::THREADS,
-                 shared, pass.source, pass.tiles, pass.digit, pass.slots, pass.target,
-                 pass.overflowBefore);
-    queue.launch(clearCounts, slotBlocks, SMALL_BLOCK_THREADS, 0, pass.slots, pass.partitions);
-    queue.launch(countTiles<Word, Source, Shape>, residentBlocks, Shape::THREADS,
-                 pass.digit.count() * sizeof(uint32_t), pass.source, pass.tiles, pass.digit,
-                 pass.slots);
-    queue.launch(layOutSlots<SCAN_THREADS>, 1, SCAN_THREADS, 0, pass.slots, pass.partitions);
-    queue.launch(scatterTiles<Word, Source, Shape, Attempt::COUNTED>, residentBlocks,
-                 Shape::THREADS, shared, pass.source, pass.tiles, pass.digit, pass.slots,
-                 pass.target, pass.slots.overflow);
+    queue.launch(kernels[0], slotBlocks, SLOT_THREADS, 0, call, table);
+    queue.launch(kernels[1], pass.tiles, Shape::THREADS, shared, call, table);
+    queue.launch(kernels[2], slotBlocks, SLOT_THREADS, 0, call, table);
+    queue.launch(kernels[3], residentBlocks, Shape::THREADS,
+                 pass.digit.count() * sizeof(uint32_t), call, table);
+    queue.launch(kernels[4], 1, SCAN_THREADS, 0, call, table);
+    queue.launch(kernels[5], residentBlocks, Shape::THREADS, shared, call, table);
 }
 
 template <typename Word>
-void enqueuePartitioning(Enqueuer& queue, const RadixPlan& plan, const TableView<Word>& table,
-                         const PartitionedTable<Word>& result, Tuple<Word>* intermediate,
-                         int multiprocessors, cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
-    using Shape = PassShape<Word>;
-    uint32_t tiles = blocksFor(table.rows, Shape::ROWS);
-    uint32_t firsts = plan.first.count();
-    queue.clear(result.zero, sizeof(uint32_t));
-    Pass<Word, ColumnSource<Word>> first{{table.keys, table.payloads, table.rows},
-                                         tiles,
-                                         table.rows,
-                                         result.rowsPerKey,
-                                         plan.first,
-                                         firsts,
-                                         result.firstSlots,
-                                         result.zero,
-                                         plan.hasTwoPasses() ? intermediate : result.rows};
-    enqueuePass(queue, first, multiprocessors);
+void enqueuePartitioning(Enqueuer& queue, const ResidentCall<Word>& plan,
+                         const ResidentCall<Word>* call, uint32_t table, int multiprocessors,
+                         cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
+    enqueuePass<Word>(queue, Kernels<Word>::FIRST, plan.firstPass(table), call, table,
+                      multiprocessors);
     queue.record(firstEnd);
-    if (plan.hasTwoPasses()) {
-        queue.launch(mapTiles<SCAN_THREADS>, 1, SCAN_THREADS, 0, result.firstSlots, firsts,
-                     Shape::ROWS, result.tileStarts);
-        Pass<Word, PartitionSource<Word>> second{
-            {intermediate, result.firstSlots, result.tileStarts, firsts, plan.second.count()},
-            tiles + firsts,
-            table.rows,
-            result.rowsPerKey,
-            plan.second,
-            plan.partitions(),
-            result.slots,
-            result.firstSlots.overflow,
-            result.rows};
-        enqueuePass(queue, second, multiprocessors);
+    if (plan.radix.hasTwoPasses()) {
+        queue.launch(Kernels<Word>::MAP_TILES, 1, SCAN_THREADS, 0, call, uint64_t{table});
+        enqueuePass<Word>(queue, Kernels<Word>::SECOND, plan.secondPass(table), call, table,
+                          multiprocessors);
     }
     queue.record(secondEnd);
 }
 
 template <typename Word>
-void enqueueJoin(Enqueuer& queue, const Workspace<Word>& workspace,
-                 const MatchColumns<Word>& matches, int multiprocessors) {
-    queue.launch(planItems<Word, SCAN_THREADS>, 1, SCAN_THREADS, 0, workspace.build.slots,
-                 workspace.probe.slots, workspace.items, matches.matchCount);
-    queue.launch(joinPartitions<Word, JOIN_THREADS, JOIN_BLOCKS_PER_SM, PROBE_BATCH_ROWS<Word>>,
-                 static_cast<uint32_t>(multiprocessors * JOIN_BLOCKS_PER_SM), JOIN_THREADS,
-                 ChainTable<Word>::lengthBytes(TABLE_SHAPE<Word>.rows, TABLE_SHAPE<Word>.slotBits),
-                 workspace.build.rows, workspace.build.slots, workspace.probe.rows,
-                 workspace.probe.slots, workspace.items, MatchWriter<Word>{matches});
+void enqueueJoin(Enqueuer& queue, const ResidentCall<Word>& plan, const ResidentCall<Word>* call,
+                 int multiprocessors) {
+    queue.launch(Kernels<Word>::ITEMS, 1, SCAN_THREADS, 0, call);
+    queue.launch(Kernels<Word>::JOIN, static_cast<uint32_t>(multiprocessors * JOIN_BLOCKS_PER_SM),
+                 JOIN_THREADS,
+                 plan.launch.joinBytes, call);
 }
 
 bool isAligned(const void* pointer, size_t bytes) {
@@ -258,9 +183,9 @@ const char* describe(JoinStatus status) {
 
 template <typename Word>
 size_t workspaceBytes(uint64_t buildRows, uint64_t probeRows) {
-    return Workspace<Word>::allocate(nullptr, RadixPlan::of(buildRows, TABLE_SHAPE<Word>),
-                                     buildRows, probeRows)
-        .lengthBytes;
+    TableView<Word> build{nullptr, nullptr, buildRows};
+    TableView<Word> probe{nullptr, nullptr, probeRows};
+    return CALL_BYTES + callOf<Word>(build, probe, {}, nullptr).workspaceBytes;
 }
 
 template <typename Word>
@@ -271,21 +196,22 @@ JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& pro
         !isAligned(workspace, REGION_ALIGNMENT_BYTES)) {
         return JoinStatus::INVALID_ARGUMENT;
     }
-    RadixPlan plan = RadixPlan::of(build.rows, TABLE_SHAPE<Word>);
-    auto buffers = Workspace<Word>::allocate(workspace, plan, build.rows, probe.rows);
-    if (workspace == nullptr || workspaceLengthBytes < buffers.lengthBytes) {
+    ResidentCall<Word> plan = callOf(build, probe, matches, workspace);
+    if (workspace == nullptr || workspaceLengthBytes < CALL_BYTES + plan.workspaceBytes) {
         return JoinStatus::WORKSPACE_TOO_SMALL;
     }
+    auto* call = static_cast<ResidentCall<Word>*>(workspace);
     Enqueuer queue(stream);
     int device = 0;
     int multiprocessors = 0;
     queue.check(cudaGetDevice(&device));
     queue.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    enqueuePartitioning(queue, plan, build, buffers.build, buffers.intermediate, multiprocessors,
-                        trace.stepEnds[0], trace.stepEnds[1]);
-    enqueuePartitioning(queue, plan, probe, buffers.probe, buffers.intermediate, multiprocessors,
-                        trace.stepEnds[2], trace.stepEnds[3]);
-    enqueueJoin(queue, buffers, matches, multiprocessors);
+    queue.launch(storeCall<Word>, 1, 1, 0, plan, call);
+    enqueuePartitioning<Word>(queue, plan, call, 0, multiprocessors, trace.stepEnds[0],
+                              trace.stepEnds[1]);
+    enqueuePartitioning<Word>(queue, plan, call, 1, multiprocessors, trace.stepEnds[2],
+                              trace.stepEnds[3]);
+    enqueueJoin<Word>(queue, plan, call, multiprocessors);
     queue.record(trace.stepEnds[4]);
     return queue.status();
 }

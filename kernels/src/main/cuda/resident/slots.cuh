@@ -18,20 +18,20 @@ struct Slots {
     // One word: 1 if a guessed slot was too small.
     uint32_t* overflow;
 
-    static Slots allocate(RegionAllocator& regions, uint32_t partitions) {
+    static GPUJOIN_INLINE Slots allocate(RegionAllocator& regions, uint32_t partitions) {
         return {regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(partitions),
                 regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(1)};
     }
 };
 
-// Guesses slots of `capacityRows` rows each. `overflowBefore` is a word with the value 0, or the
-// overflow word of the table's first pass: if its guess of few slots failed, a guess of many would
+// Guesses slots of `capacityRows` rows each. `overflowBefore` is null, or the overflow word of the
+// table's first pass: if its guess of few slots failed, a guess of many would
 // fail too.
-static __global__ void guessSlots(Slots slots, uint32_t partitions, uint32_t capacityRows,
+static __device__ void guessSlots(Slots slots, uint32_t partitions, uint32_t capacityRows,
                                   const uint32_t* overflowBefore) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p == 0) {
-        *slots.overflow = *overflowBefore;
+        *slots.overflow = overflowBefore == nullptr ? 0 : *overflowBefore;
     }
     if (p < partitions) {
         uint32_t begin = p * capacityRows;
@@ -42,7 +42,7 @@ static __global__ void guessSlots(Slots slots, uint32_t partitions, uint32_t cap
 }
 
 // First step of a counted attempt: uses the cursors as counters.
-static __global__ void clearCounts(Slots slots, uint32_t partitions) {
+static __device__ void clearCounts(Slots slots, uint32_t partitions) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (*slots.overflow != 0 && p < partitions) {
         slots.cursor[p] = 0;
@@ -51,7 +51,7 @@ static __global__ void clearCounts(Slots slots, uint32_t partitions) {
 
 // Replaces the counts of a counted attempt by slots of exactly that size. Runs as one block.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS) layOutSlots(Slots slots, uint32_t partitions) {
+__device__ void layOutSlots(Slots slots, uint32_t partitions) {
     __shared__ BlockScan<THREADS> scan;
     if (*slots.overflow == 0) {
         return;
@@ -76,8 +76,7 @@ __global__ void __launch_bounds__(THREADS) layOutSlots(Slots slots, uint32_t par
 // Assigns tiles of the second pass to each partition of the first. Runs as one block with a thread
 // for each partition.
 template <int THREADS>
-__global__ void __launch_bounds__(THREADS)
-    mapTiles(Slots slots, uint32_t partitions, uint32_t tileRows, uint32_t* tileStarts) {
+__device__ void mapTiles(Slots slots, uint32_t partitions, uint32_t tileRows, uint32_t* tileStarts) {
     __shared__ BlockScan<THREADS> scan;
     uint32_t p = threadIdx.x;
     uint32_t rows = p < partitions ? slots.cursor[p] - slots.begin[p] : 0;

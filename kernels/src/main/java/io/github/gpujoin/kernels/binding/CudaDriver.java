@@ -101,6 +101,24 @@ public interface CudaDriver extends AutoCloseable {
      */
     void launch(String kernel, int blocks, int threads, long... arguments);
 
+    /**
+     * Queues a kernel whose blocks have memory of their own on the multiprocessor, in addition to
+     * what the kernel declares.
+     *
+     * @param sharedBytes of each block
+     */
+    void launchWithSharedMemory(
+            String kernel, int blocks, int threads, int sharedBytes, long... arguments);
+
+    /**
+     * Loads the kernels of an image, unless they are loaded. No kernel may run: the driver would
+     * wait for it.
+     *
+     * @throws GpuUnavailableException if the class path does not contain the image, or it has no
+     *     code for the device
+     */
+    void load(KernelImage image);
+
     /** Returns whether all launched kernels have ended. */
     boolean isIdle();
 

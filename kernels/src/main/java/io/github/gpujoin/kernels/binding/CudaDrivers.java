@@ -2,36 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.binding;
 
-import java.io.IOException;
-import java.io.InputStream;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Opens devices, and loads JCuda once for each class loader of this class. Thread-safe. */
 public final class CudaDrivers {
-
-    private static final String IMAGE = "/io/github/gpujoin/kernels/engine.fatbin";
-
-    /** Names of all kernels in the image. */
-    static final List<String> KERNELS =
-            List.of(
-                    "gpujoin_serve",
-                    "gpujoin_insert_unique",
-                    "gpujoin_count_shard",
-                    "gpujoin_insert_chained",
-                    "gpujoin_group_count",
-                    "gpujoin_group_allocate",
-                    "gpujoin_group_write",
-                    "gpujoin_payload_ranges",
-                    "gpujoin_change_claim",
-                    "gpujoin_change_settle",
-                    "gpujoin_count_rows",
-                    "gpujoin_move_rows",
-                    "gpujoin_read_references",
-                    "gpujoin_write_references");
 
     private static @Nullable Constructor<?> binding;
 
@@ -41,7 +18,7 @@ public final class CudaDrivers {
     private CudaDrivers() {}
 
     /**
-     * Opens a device and loads all kernels.
+     * Opens a device and loads the kernels of the engine.
      *
      * @param ordinal number of the device among those visible to the process, from 0
      * @return the open device, which the caller closes
@@ -49,17 +26,23 @@ public final class CudaDrivers {
      *     it, or not enough memory for its context
      */
     public static CudaDriver open(int ordinal) {
-        byte[] image = image();
+        KernelImage.ENGINE.requirePresent();
         try {
-            return (CudaDriver) binding().newInstance(ordinal, image, KERNELS);
+            CudaDriver driver = (CudaDriver) binding().newInstance(ordinal);
+            try {
+                driver.load(KernelImage.ENGINE);
+                return driver;
+            } catch (Throwable e) {
+                driver.close();
+                throw e;
+            }
         } catch (InvocationTargetException e) {
             if (e.getCause() instanceof GpuUnavailableException refusal) {
                 throw refusal;
             }
             throw noDriver(e.getCause());
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException(
-                    "JCudaBinding lacks the constructor (int, byte[], List).", e);
+            throw new IllegalStateException("JCudaBinding lacks the constructor (int).", e);
         }
     }
 
@@ -85,25 +68,7 @@ public final class CudaDrivers {
 
     /** Returns whether the class path contains the kernel image, built for whatever devices. */
     public static boolean hasKernelImage() {
-        return CudaDrivers.class.getResource(IMAGE) != null;
-    }
-
-    private static byte[] image() {
-        try (InputStream in = CudaDrivers.class.getResourceAsStream(IMAGE)) {
-            if (in == null) {
-                throw new GpuUnavailableException(
-                        GpuFailure.NO_KERNEL_IMAGE,
-                        "No GPU kernels in the jar: resource="
-                                + IMAGE
-                                + ". Build it where nvcc is installed.");
-            }
-            return in.readAllBytes();
-        } catch (IOException e) {
-            throw new GpuUnavailableException(
-                    GpuFailure.NO_KERNEL_IMAGE,
-                    "Kernel image cannot be read: resource=" + IMAGE,
-                    e);
-        }
+        return KernelImage.ENGINE.isPresent();
     }
 
     /**
@@ -120,8 +85,7 @@ public final class CudaDrivers {
                 Class.forName("jcuda.driver.JCudaDriver", true, loader);
                 Class<?> type =
                         loader.loadClass(BindingClassLoader.BINDING_PREFIX + "JCudaBinding");
-                Constructor<?> constructor =
-                        type.getDeclaredConstructor(int.class, byte[].class, List.class);
+                Constructor<?> constructor = type.getDeclaredConstructor(int.class);
                 constructor.setAccessible(true);
                 binding = constructor;
             } catch (ReflectiveOperationException | LinkageError e) {

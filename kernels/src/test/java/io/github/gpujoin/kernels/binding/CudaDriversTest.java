@@ -50,7 +50,28 @@ class CudaDriversTest {
         String source = Files.readString(Path.of("src/main/cuda/engine/engine.cu"));
         assertThat(Pattern.compile("\\bgpujoin_\\w+(?=\\()").matcher(source).results())
                 .extracting(MatchResult::group)
-                .containsExactlyInAnyOrderElementsOf(CudaDrivers.KERNELS);
+                .containsExactlyInAnyOrderElementsOf(KernelImage.ENGINE.kernels());
+    }
+
+    @Test
+    void shouldLoadEveryKernelOfResidentJoins() throws IOException {
+        String source = Files.readString(Path.of("src/main/cuda/resident/resident_kernels.cuh"));
+        Stream<String> ofTables =
+                Pattern.compile("GPUJOIN_TABLE_KERNEL\\(\\s*\\\\?\\s*([a-z_]+),")
+                        .matcher(source)
+                        .results()
+                        .map(result -> result.group(1))
+                        .filter(name -> !name.equals("name"));
+        Stream<String> others =
+                Pattern.compile("gpujoin_resident_([a-z]+)_##Bits\\(")
+                        .matcher(source)
+                        .results()
+                        .map(result -> result.group(1));
+        assertThat(
+                        Stream.concat(ofTables, others)
+                                .flatMap(name -> Stream.of(name + "_32", name + "_64"))
+                                .map(name -> "gpujoin_resident_" + name))
+                .containsExactlyInAnyOrderElementsOf(KernelImage.RESIDENT.kernels());
     }
 
     @Test

@@ -31,6 +31,7 @@ class BuildImageTest {
                 new ProcessBuilder(
                         Path.of("build-image.sh").toAbsolutePath().toString(),
                         folder.resolve("cache").toString(),
+                        "engine/engine.cu",
                         image.toString());
         builder.environment().put("NVCC", "/nonexistent/nvcc");
         Process process =

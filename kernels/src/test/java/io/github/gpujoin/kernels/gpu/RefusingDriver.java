@@ -9,6 +9,7 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import io.github.gpujoin.kernels.binding.KernelImage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -331,6 +332,17 @@ final class RefusingDriver implements CudaDriver {
     public void fillDevice(long deviceAddress, byte value, long lengthBytes) {
         requireDevice();
         Memory.fill(null, deviceAddress, lengthBytes, value);
+    }
+
+    @Override
+    public void load(KernelImage image) {
+        requireDevice();
+    }
+
+    @Override
+    public void launchWithSharedMemory(
+            String kernel, int blocks, int threads, int sharedBytes, long... arguments) {
+        launch(kernel, blocks, threads, arguments);
     }
 
     @Override

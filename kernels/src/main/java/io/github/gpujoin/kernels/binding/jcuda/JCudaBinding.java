@@ -8,17 +8,20 @@ import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import io.github.gpujoin.kernels.binding.KernelImage;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUfunction;
+import jcuda.driver.CUfunction_attribute;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
@@ -40,12 +43,12 @@ final class JCudaBinding implements CudaDriver {
     private final int ordinal;
     private final CUdevice device = new CUdevice();
     private final CUcontext context = new CUcontext();
-    private final CUmodule module = new CUmodule();
+    private final Map<KernelImage, CUmodule> modules = new EnumMap<>(KernelImage.class);
     private final CUstream stream = new CUstream();
     private final CUstream copyStream = new CUstream();
     private final CUstream readStream = new CUstream();
     private final CopyQueue copies = new CopyQueue(copyStream);
-    private final Map<String, CUfunction> kernels = new HashMap<>();
+    private final Map<String, CUfunction> kernels = new ConcurrentHashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
 
     /** Devices whose memory kernels access, by number. */
@@ -55,13 +58,9 @@ final class JCudaBinding implements CudaDriver {
     private record Peer(CUdevice device, CUcontext context) {}
 
     private boolean hasContext;
-    private boolean hasModule;
 
-    /**
-     * Opens the primary context of the device and loads the image with all its kernels. Lazy
-     * loading would make a later kernel wait for the running one.
-     */
-    JCudaBinding(int ordinal, byte[] image, List<String> kernelNames) {
+    /** Opens the primary context of the device. */
+    JCudaBinding(int ordinal) {
         this.ordinal = ordinal;
         JCudaDriver.setExceptionsEnabled(false);
         check(JCudaDriver.cuInit(0), GpuFailure.NO_DRIVER, "cuInit");
@@ -73,12 +72,6 @@ final class JCudaBinding implements CudaDriver {
                     "cuDevicePrimaryCtxRetain");
             hasContext = true;
             enter();
-            check(
-                    JCudaDriver.cuModuleLoadData(module, image),
-                    GpuFailure.NO_KERNEL_IMAGE,
-                    "cuModuleLoadData");
-            hasModule = true;
-            kernelNames.forEach(this::loadKernel);
             openStream(stream);
             openStream(copyStream);
             openStream(readStream);
@@ -97,7 +90,24 @@ final class JCudaBinding implements CudaDriver {
         return count[0];
     }
 
-    private void loadKernel(String name) {
+    /** Loads all kernels at once: lazy loading would make a later one wait for the running one. */
+    @Override
+    public synchronized void load(KernelImage image) {
+        if (modules.containsKey(image)) {
+            return;
+        }
+        byte[] bytes = image.bytes();
+        enter();
+        CUmodule module = new CUmodule();
+        check(
+                JCudaDriver.cuModuleLoadData(module, bytes),
+                GpuFailure.NO_KERNEL_IMAGE,
+                "cuModuleLoadData");
+        modules.put(image, module);
+        image.kernels().forEach(name -> loadKernel(module, name));
+    }
+
+    private void loadKernel(CUmodule module, String name) {
         CUfunction function = new CUfunction();
         check(
                 JCudaDriver.cuModuleGetFunction(function, module, name),
@@ -359,20 +369,44 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public void launch(String kernel, int blocks, int threads, long... arguments) {
         enter();
+        launch(kernels.get(kernel), kernel, blocks, threads, 0, arguments);
+    }
+
+    @Override
+    public void launchWithSharedMemory(
+            String kernel, int blocks, int threads, int sharedBytes, long... arguments) {
+        enter();
+        CUfunction function = kernels.get(kernel);
+        check(
+                JCudaDriver.cuFuncSetAttribute(
+                        function,
+                        CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                        sharedBytes),
+                "cuFuncSetAttribute sharedBytes=" + sharedBytes);
+        launch(function, kernel, blocks, threads, sharedBytes, arguments);
+    }
+
+    private void launch(
+            CUfunction function,
+            String kernel,
+            int blocks,
+            int threads,
+            int sharedBytes,
+            long... arguments) {
         Pointer[] parameters = new Pointer[arguments.length];
         for (int i = 0; i < arguments.length; i++) {
             parameters[i] = Pointer.to(new long[] {arguments[i]});
         }
         check(
                 JCudaDriver.cuLaunchKernel(
-                        kernels.get(kernel),
+                        function,
                         blocks,
                         1,
                         1,
                         threads,
                         1,
                         1,
-                        0,
+                        sharedBytes,
                         stream,
                         Pointer.to(parameters),
                         null),
@@ -397,9 +431,7 @@ final class JCudaBinding implements CudaDriver {
             JCudaDriver.cuCtxSetCurrent(context);
             copies.close();
             openStreams.forEach(JCudaDriver::cuStreamDestroy);
-            if (hasModule) {
-                JCudaDriver.cuModuleUnload(module);
-            }
+            modules.values().forEach(JCudaDriver::cuModuleUnload);
             peers.values()
                     .forEach(
                             peer -> {

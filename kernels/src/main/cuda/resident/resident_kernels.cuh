@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a resident join, for words of 32 and of 64 bits. Each has the call as its first
+// parameter and, as a second one, the table: 0 for build, 1 for probe.
+#pragma once
+
+#include "partition.cuh"
+#include "partition_join.cuh"
+#include "resident_call.h"
+
+namespace gpujoin::resident {
+
+template <typename Word>
+constexpr int PROBE_BATCH_ROWS = sizeof(Word) == 8 ? 4 : 6;
+
+template <typename Word>
+__device__ ColumnSource<Word> columnsOf(const ResidentCall<Word>& call, uint64_t table) {
+    const TableView<Word>& view = call.view(table);
+    return {view.keys, view.payloads, view.rows};
+}
+
+template <typename Word>
+__device__ PartitionSource<Word> partitionsOf(const ResidentCall<Word>& call, uint64_t table) {
+    const PartitionedTable<Word>& result = call.tables[table];
+    return {call.intermediate, result.firstSlots, result.tileStarts, call.launch.firstPartitions,
+            call.radix.second.count()};
+}
+
+template <typename Word>
+__device__ void guess(const RadixPass<Word>& pass) {
+    guessSlots(pass.slots, pass.partitions,
+               guessedCapacityRows(pass.rows, pass.partitions, pass.rowsPerKey),
+               pass.overflowBefore);
+}
+
+template <typename Word, Attempt ATTEMPT, typename Source>
+__device__ void scatter(const Source& source, const RadixPass<Word>& pass) {
+    scatterTiles<Word, Source, PassShape<Word>, ATTEMPT>(
+        source, pass.tiles, pass.digit, pass.slots, pass.target,
+        ATTEMPT == Attempt::GUESSED ? pass.overflowBefore : pass.slots.overflow);
+}
+
+template <typename Word, typename Source>
+__device__ void count(const Source& source, const RadixPass<Word>& pass) {
+    countTiles<Word, Source, PassShape<Word>>(source, pass.tiles, pass.digit, pass.slots);
+}
+
+template <typename Word>
+__device__ void join(const ResidentCall<Word>& call) {
+    const PartitionedTable<Word>& build = call.tables[0];
+    const PartitionedTable<Word>& probe = call.tables[1];
+    joinPartitions<Word, JOIN_THREADS, PROBE_BATCH_ROWS<Word>>(
+        build.rows, build.slots, probe.rows, probe.slots, call.items,
+        MatchWriter<Word>{call.matches});
+}
+
+}  // namespace gpujoin::resident
+
+// A kernel with a parameter `table` whose body may use the names of this namespace.
+#define GPUJOIN_TABLE_KERNEL(name, Word, Bits, bounds, body)                                       \
+    extern "C" __global__ void bounds gpujoin_resident_##name##_##Bits(                            \
+        const gpujoin::resident::ResidentCall<Word>* call, uint64_t table) {                       \
+        using namespace gpujoin::resident;                                                         \
+        body;                                                                                      \
+    }
+
+#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                       \
+    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                       \
+        gpujoin::resident::ResidentCall<Word>* call) {                                             \
+        call->plan();                                                                              \
+    }                                                                                              \
+    GPUJOIN_TABLE_KERNEL(guess_first, Word, Bits, , guess(call->firstPass(table)))                 \
+    GPUJOIN_TABLE_KERNEL(guess_second, Word, Bits, , guess(call->secondPass(table)))               \
+    GPUJOIN_TABLE_KERNEL(clear_first, Word, Bits, ,                                                \
+                         clearCounts(call->tables[table].firstSlots, call->launch.firstPartitions))       \
+    GPUJOIN_TABLE_KERNEL(clear_second, Word, Bits, ,                                               \
+                         clearCounts(call->tables[table].slots, call->launch.partitions))                 \
+    GPUJOIN_TABLE_KERNEL(count_first, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),                 \
+                         count(columnsOf(*call, table), call->firstPass(table)))                   \
+    GPUJOIN_TABLE_KERNEL(count_second, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),                \
+                         count(partitionsOf(*call, table), call->secondPass(table)))               \
+    GPUJOIN_TABLE_KERNEL(                                                                          \
+        lay_out_first, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),                                \
+        layOutSlots<SCAN_THREADS>(call->tables[table].firstSlots, call->launch.firstPartitions))          \
+    GPUJOIN_TABLE_KERNEL(lay_out_second, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),              \
+                         layOutSlots<SCAN_THREADS>(call->tables[table].slots, call->launch.partitions))   \
+    GPUJOIN_TABLE_KERNEL(map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),                   \
+                         mapTiles<SCAN_THREADS>(call->tables[table].firstSlots,                    \
+                                                call->launch.firstPartitions, PassShape<Word>::ROWS,            \
+                                                call->tables[table].tileStarts))                   \
+    GPUJOIN_TABLE_KERNEL(                                                                          \
+        scatter_first_guessed, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                     \
+        (scatter<Word, Attempt::GUESSED>(columnsOf(*call, table), call->firstPass(table))))        \
+    GPUJOIN_TABLE_KERNEL(                                                                          \
+        scatter_first_counted, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                     \
+        (scatter<Word, Attempt::COUNTED>(columnsOf(*call, table), call->firstPass(table))))        \
+    GPUJOIN_TABLE_KERNEL(                                                                          \
+        scatter_second_guessed, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                    \
+        (scatter<Word, Attempt::GUESSED>(partitionsOf(*call, table), call->secondPass(table))))    \
+    GPUJOIN_TABLE_KERNEL(                                                                          \
+        scatter_second_counted, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                    \
+        (scatter<Word, Attempt::COUNTED>(partitionsOf(*call, table), call->secondPass(table))))    \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)                  \
+        gpujoin_resident_items_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {         \
+        using namespace gpujoin::resident;                                                         \
+        planItems<Word, SCAN_THREADS>(call->tables[0].slots, call->tables[1].slots, call->items,   \
+                                      call->matches.matchCount);                                   \
+    }                                                                                              \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,                  \
+                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)            \
+        gpujoin_resident_join_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {          \
+        gpujoin::resident::join(*call);                                                            \
+    }
+
+GPUJOIN_RESIDENT_KERNELS(int32_t, 32)
+GPUJOIN_RESIDENT_KERNELS(int64_t, 64)

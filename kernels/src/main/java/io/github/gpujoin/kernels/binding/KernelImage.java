@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.binding;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Kernels that are compiled and loaded together. */
+public enum KernelImage {
+
+    /** The serving kernel, and those that build and change tables. */
+    ENGINE(
+            "engine.fatbin",
+            List.of(
+                    "gpujoin_serve",
+                    "gpujoin_insert_unique",
+                    "gpujoin_count_shard",
+                    "gpujoin_insert_chained",
+                    "gpujoin_group_count",
+                    "gpujoin_group_allocate",
+                    "gpujoin_group_write",
+                    "gpujoin_payload_ranges",
+                    "gpujoin_change_claim",
+                    "gpujoin_change_settle",
+                    "gpujoin_count_rows",
+                    "gpujoin_move_rows",
+                    "gpujoin_read_references",
+                    "gpujoin_write_references")),
+
+    /** The join of two tables in device memory, for words of 32 and of 64 bits. */
+    RESIDENT(
+            "resident.fatbin",
+            ofBothWidths(
+                    "plan",
+                    "guess_first",
+                    "guess_second",
+                    "clear_first",
+                    "clear_second",
+                    "count_first",
+                    "count_second",
+                    "lay_out_first",
+                    "lay_out_second",
+                    "map_tiles",
+                    "scatter_first_guessed",
+                    "scatter_first_counted",
+                    "scatter_second_guessed",
+                    "scatter_second_counted",
+                    "items",
+                    "join"));
+
+    private static final String FOLDER = "/io/github/gpujoin/kernels/";
+
+    private final String resource;
+    private final List<String> kernels;
+
+    KernelImage(String file, List<String> kernels) {
+        this.resource = FOLDER + file;
+        this.kernels = kernels;
+    }
+
+    private static List<String> ofBothWidths(String... names) {
+        List<String> kernels = new ArrayList<>();
+        for (String name : names) {
+            kernels.add("gpujoin_resident_" + name + "_32");
+            kernels.add("gpujoin_resident_" + name + "_64");
+        }
+        return List.copyOf(kernels);
+    }
+
+    /** Returns the names of all kernels of the image. */
+    public List<String> kernels() {
+        return kernels;
+    }
+
+    /** Returns whether the class path contains the image, built for whatever devices. */
+    boolean isPresent() {
+        return KernelImage.class.getResource(resource) != null;
+    }
+
+    /**
+     * Checks that the class path contains the image.
+     *
+     * @throws GpuUnavailableException if not
+     */
+    void requirePresent() {
+        if (!isPresent()) {
+            throw new GpuUnavailableException(
+                    GpuFailure.NO_KERNEL_IMAGE,
+                    "No GPU kernels in the jar: resource="
+                            + resource
+                            + ". Build it where nvcc is installed.");
+        }
+    }
+
+    /**
+     * Reads the image.
+     *
+     * @throws GpuUnavailableException if the class path does not contain it
+     */
+    public byte[] bytes() {
+        requirePresent();
+        try (InputStream in = KernelImage.class.getResourceAsStream(resource)) {
+            return in.readAllBytes();
+        } catch (IOException e) {
+            throw new GpuUnavailableException(
+                    GpuFailure.NO_KERNEL_IMAGE,
+                    "Kernel image cannot be read: resource=" + resource,
+                    e);
+        }
+    }
+}
