@@ -52,6 +52,19 @@ GPUJOIN_INLINE uint32_t guessedCapacityRows(uint64_t rows, uint32_t partitions, 
     return static_cast<uint32_t>(capacity / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS);
 }
 
+// A sampled attempt counts one of SAMPLE_STEP groups of SAMPLE_GROUP_ROWS rows.
+constexpr uint32_t SAMPLE_STEP = 8;
+constexpr uint32_t SAMPLE_GROUP_ROWS = 32;
+
+// Returns the rows to reserve for a partition of which a sample has `count` rows: the estimate plus
+// six standard deviations.
+GPUJOIN_INLINE uint32_t sampledCapacityRows(uint32_t count) {
+    double estimate = static_cast<double>(count) * SAMPLE_STEP;
+    double room = 6.0 * sqrt((count + 1.0) * SAMPLE_STEP * (SAMPLE_STEP - 1));
+    auto capacity = static_cast<uint64_t>(estimate + room) + SLOT_ALIGNMENT_ROWS;
+    return static_cast<uint32_t>(capacity / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS);
+}
+
 // Returns the rows of a buffer for the slots of all partitions, sufficient for guessed slots and
 // for counted, aligned ones.
 GPUJOIN_INLINE uint64_t slotBufferRows(uint64_t rows, uint32_t partitions, double rowsPerKey) {

@@ -5,9 +5,11 @@
 //
 // For each digit of a tile, one atomic addition to the cursor of the partition reserves the run.
 // The pass first guesses the sizes of the slots: hashed keys with few repetitions fill all
-// partitions evenly, so the table need not be counted. If a partition outgrows its slot, the pass
-// discards the guess, counts the rows and scatters them again. The host enqueues both attempts, and
-// the second returns at once if the first succeeded, so no size travels to the host.
+// partitions evenly, so the table need not be counted. If a partition outgrows its slot, keys are
+// skewed: the pass counts a sample of the rows, which is enough to reserve more for the partitions
+// of frequent keys, and scatters the rows again. If a slot is still too small, it counts all rows.
+// The host enqueues the three attempts, and the later ones return at once if an earlier one
+// succeeded, so no size travels to the host.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +21,7 @@
 
 namespace gpujoin::resident {
 
-enum class Attempt { GUESSED, COUNTED };
+enum class Attempt { GUESSED, SAMPLED, COUNTED };
 
 template <int ThreadCount, int ThreadRows, int ThreadDigits, int SmBlocks>
 struct TileShape {
@@ -59,11 +61,18 @@ struct TileMemory {
     }
 };
 
-// Adds the counts of the digits of all tiles to the cursors. The grid may have any size.
-template <typename Word, typename Source, typename Shape>
+// Returns row number `index` of the sample of a tile.
+__device__ inline uint32_t sampledRow(uint32_t index) {
+    return index / SAMPLE_GROUP_ROWS * (SAMPLE_GROUP_ROWS * SAMPLE_STEP) +
+           index % SAMPLE_GROUP_ROWS;
+}
+
+// Adds the counts of the digits of all tiles, or of a sample of their rows, to the cursors. The grid
+// may have any size.
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots) {
     extern __shared__ uint32_t counts[];
-    if (*slots.overflow == 0) {
+    if (*(ATTEMPT == Attempt::SAMPLED ? slots.overflow : slots.sampleOverflow) == 0) {
         return;
     }
     for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
@@ -72,8 +81,12 @@ __device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digi
         }
         Tile tile = source.locate(t, Shape::ROWS);
         __syncthreads();
-        for (uint32_t i = threadIdx.x; i < tile.rows; i += Shape::THREADS) {
-            atomicAdd(&counts[digit.of(keyHash(source.keyAt(tile.first + i)))], 1u);
+        for (uint32_t i = threadIdx.x;; i += Shape::THREADS) {
+            uint32_t row = ATTEMPT == Attempt::SAMPLED ? sampledRow(i) : i;
+            if (row >= tile.rows) {
+                break;
+            }
+            atomicAdd(&counts[digit.of(keyHash(source.keyAt(tile.first + row)))], 1u);
         }
         __syncthreads();
         for (uint32_t d = threadIdx.x; d < digit.count(); d += Shape::THREADS) {
@@ -140,7 +153,7 @@ struct RunReservation {
             if (counts[e] != 0) {
                 targets[e] = atomicAdd(&slots.cursor[tile.partitionBase + d], counts[e]);
                 slotEnds[e] =
-                    ATTEMPT == Attempt::GUESSED ? __ldg(&slots.end[tile.partitionBase + d]) : 0;
+                    ATTEMPT == Attempt::COUNTED ? 0 : __ldg(&slots.end[tile.partitionBase + d]);
             }
         }
         uint32_t total;
@@ -165,7 +178,7 @@ struct RunReservation {
         for (int e = 0; e < DIGITS; e++) {
             if (counts[e] != 0) {
                 memory.shifts[threadIdx.x * DIGITS + e] = targets[e] - next;
-                overflow |= ATTEMPT == Attempt::GUESSED && targets[e] + counts[e] > slotEnds[e];
+                overflow |= ATTEMPT != Attempt::COUNTED && targets[e] + counts[e] > slotEnds[e];
             }
             next += counts[e];
         }
@@ -212,8 +225,8 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
 }
 
 // Scatters a tile. All threads of the block call it; the next call follows a barrier and has the
-// other parity. If a run of a guessed attempt exceeds its slot, the block sets the overflow word of
-// the slots and writes nothing. It also stops if another block has set that word.
+// other parity. If a run exceeds its slot, the block sets the overflow word of the attempt and writes
+// nothing. It also stops if another block has set that word.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
                             const Slots& slots, Tuple<Word>* target, void* shared,
@@ -227,7 +240,9 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
     for (uint32_t d = threadIdx.x; d < digits; d += Shape::THREADS) {
         memory.positions[d] = 0;
     }
-    bool overflowed = ATTEMPT == Attempt::GUESSED && __ldcg(slots.overflow) != 0;
+    uint32_t* overflowWord =
+        ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
+    bool overflowed = ATTEMPT != Attempt::COUNTED && __ldcg(overflowWord) != 0;
     staged.wait_parity(parity);
     if (__syncthreads_or(overflowed)) {
         return;
@@ -241,7 +256,7 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
     orderRows<Word, Shape>(memory, tile, digitAndRank);
     bool overflow = runs.template finish<Word, ATTEMPT>(memory);
     if (overflow) {
-        *slots.overflow = 1;
+        *overflowWord = 1;
     }
     if (__syncthreads_or(overflow)) {
         return;
@@ -250,7 +265,7 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
 }
 
 // Scatters all tiles. The grid may have any size. `condition` is a word that does not change
-// meanwhile: a guessed attempt runs if it is 0 or null, a counted one if it is 1.
+// meanwhile: a guessed attempt runs if it is 0 or null, another one if it is 1.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots,
                  Tuple<Word>* target, const uint32_t* condition) {
@@ -258,7 +273,7 @@ __device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit di
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;
     uint32_t overflowed = condition == nullptr ? 0 : *condition;
-    if (overflowed != (ATTEMPT == Attempt::COUNTED ? 1 : 0)) {
+    if (overflowed != (ATTEMPT == Attempt::GUESSED ? 0 : 1)) {
         return;
     }
     if (threadIdx.x == 0) {

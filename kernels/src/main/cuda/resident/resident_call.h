@@ -83,6 +83,8 @@ struct RadixPass {
     // The overflow word of the pass before; null if there is none.
     const uint32_t* overflowBefore;
     Tuple<Word>* target;
+    // Of the target.
+    uint64_t bufferRows;
 };
 
 // The host writes the first line of members, and `plan` sets the others.
@@ -155,7 +157,8 @@ struct ResidentCall {
                 launch.firstPartitions,
                 result.firstSlots,
                 nullptr,
-                radix.hasTwoPasses() ? intermediate : result.rows};
+                radix.hasTwoPasses() ? intermediate : result.rows,
+                slotBufferRows(view(table).rows, launch.firstPartitions, result.rowsPerKey)};
     }
 
     // A tile of the second pass lies in one partition of the first.
@@ -168,7 +171,8 @@ struct ResidentCall {
                 launch.partitions,
                 result.slots,
                 result.firstSlots.overflow,
-                result.rows};
+                result.rows,
+                slotBufferRows(view(table).rows, launch.partitions, result.rowsPerKey)};
     }
 
   private:

@@ -5,6 +5,7 @@
 #include "resident_join.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "resident_call.h"
 #include "resident_kernels.cuh"
@@ -40,22 +41,43 @@ __global__ void storeCall(ResidentCall<Word> call, ResidentCall<Word>* target) {
 template <typename Word>
 struct Kernels;
 
+template <typename Word>
+using TableKernel = void (*)(const ResidentCall<Word>*, uint64_t);
+
+// Clears counts, counts, lays out slots and scatters.
+template <typename Word>
+struct AttemptKernels {
+    TableKernel<Word> clear;
+    TableKernel<Word> count;
+    TableKernel<Word> layOut;
+    TableKernel<Word> scatter;
+};
+
+#define GPUJOIN_ATTEMPT_NAMES(order, attempt, Bits)                                                \
+    gpujoin_resident_clear_##order##_##attempt##_##Bits,                                           \
+        gpujoin_resident_count_##order##_##attempt##_##Bits,                                       \
+        gpujoin_resident_lay_out_##order##_##attempt##_##Bits,                                     \
+        gpujoin_resident_scatter_##order##_##attempt##_##Bits
+
 #define GPUJOIN_RESIDENT_NAMES(Word, Bits)                                                         \
     template <>                                                                                    \
     struct Kernels<Word> {                                                                         \
-        using OfTable = void (*)(const ResidentCall<Word>*, uint64_t);                             \
+        using OfTable = TableKernel<Word>;                                                         \
+        struct PassKernels {                                                                       \
+            OfTable guess;                                                                         \
+            OfTable scatterGuessed;                                                                \
+            AttemptKernels<Word> sampled;                                                          \
+            AttemptKernels<Word> counted;                                                          \
+        };                                                                                         \
         using OfJoin = void (*)(const ResidentCall<Word>*);                                        \
-        /* guess, scatter guessed, clear, count, lay out, scatter counted */                       \
-        static constexpr OfTable FIRST[] = {                                                       \
-            gpujoin_resident_guess_first_##Bits,   gpujoin_resident_scatter_first_guessed_##Bits,  \
-            gpujoin_resident_clear_first_##Bits,   gpujoin_resident_count_first_##Bits,            \
-            gpujoin_resident_lay_out_first_##Bits, gpujoin_resident_scatter_first_counted_##Bits}; \
-        static constexpr OfTable SECOND[] = {gpujoin_resident_guess_second_##Bits,                 \
-                                             gpujoin_resident_scatter_second_guessed_##Bits,       \
-                                             gpujoin_resident_clear_second_##Bits,                 \
-                                             gpujoin_resident_count_second_##Bits,                 \
-                                             gpujoin_resident_lay_out_second_##Bits,               \
-                                             gpujoin_resident_scatter_second_counted_##Bits};      \
+        static constexpr PassKernels FIRST{gpujoin_resident_guess_first_##Bits,                    \
+                                           gpujoin_resident_scatter_first_guessed_##Bits,          \
+                                           {GPUJOIN_ATTEMPT_NAMES(first, sampled, Bits)},          \
+                                           {GPUJOIN_ATTEMPT_NAMES(first, counted, Bits)}};         \
+        static constexpr PassKernels SECOND{gpujoin_resident_guess_second_##Bits,                  \
+                                           gpujoin_resident_scatter_second_guessed_##Bits,         \
+                                           {GPUJOIN_ATTEMPT_NAMES(second, sampled, Bits)},         \
+                                           {GPUJOIN_ATTEMPT_NAMES(second, counted, Bits)}};        \
         static constexpr OfTable MAP_TILES = gpujoin_resident_map_tiles_##Bits;                    \
         static constexpr OfJoin ITEMS = gpujoin_resident_items_##Bits;                             \
         static constexpr OfJoin JOIN = gpujoin_resident_join_##Bits;                               \
@@ -99,10 +121,9 @@ class Enqueuer {
     cudaError_t failure = cudaSuccess;
 };
 
-// Enqueues the guessed attempt with a block for each tile, and the counted attempt, which runs if
-// the guess fails.
+// Enqueues the guessed attempt with a block for each tile, and the others, which run if it fails.
 template <typename Word>
-void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::OfTable (&kernels)[6],
+void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::PassKernels& kernels,
                  const RadixPass<Word>& pass, const ResidentCall<Word>* call, uint64_t table,
                  int multiprocessors) {
     using Shape = PassShape<Word>;
@@ -110,13 +131,16 @@ void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::OfTable (&kernel
     uint32_t slotBlocks = blocksFor(pass.partitions, SLOT_THREADS);
     uint32_t residentBlocks =
         std::min(pass.tiles, static_cast<uint32_t>(multiprocessors * Shape::BLOCKS_PER_SM));
-    queue.launch(kernels[0], slotBlocks, SLOT_THREADS, 0, call, table);
-    queue.launch(kernels[1], pass.tiles, Shape::THREADS, shared, call, table);
-    queue.launch(kernels[2], slotBlocks, SLOT_THREADS, 0, call, table);
-    queue.launch(kernels[3], residentBlocks, Shape::THREADS,
-                 pass.digit.count() * sizeof(uint32_t), call, table);
-    queue.launch(kernels[4], 1, SCAN_THREADS, 0, call, table);
-    queue.launch(kernels[5], residentBlocks, Shape::THREADS, shared, call, table);
+    queue.launch(kernels.guess, slotBlocks, SLOT_THREADS, 0, call, table);
+    queue.launch(kernels.scatterGuessed, pass.tiles, Shape::THREADS, shared, call, table);
+    for (bool isSampled : {true, false}) {
+        const AttemptKernels<Word>& attempt = isSampled ? kernels.sampled : kernels.counted;
+        queue.launch(attempt.clear, slotBlocks, SLOT_THREADS, 0, call, table);
+        queue.launch(attempt.count, residentBlocks, Shape::THREADS,
+                     pass.digit.count() * sizeof(uint32_t), call, table);
+        queue.launch(attempt.layOut, 1, SCAN_THREADS, 0, call, table);
+        queue.launch(attempt.scatter, residentBlocks, Shape::THREADS, shared, call, table);
+    }
 }
 
 template <typename Word>

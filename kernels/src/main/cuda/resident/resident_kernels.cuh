@@ -33,16 +33,37 @@ __device__ void guess(const RadixPass<Word>& pass) {
                pass.overflowBefore);
 }
 
-template <typename Word, Attempt ATTEMPT, typename Source>
-__device__ void scatter(const Source& source, const RadixPass<Word>& pass) {
-    scatterTiles<Word, Source, PassShape<Word>, ATTEMPT>(
-        source, pass.tiles, pass.digit, pass.slots, pass.target,
-        ATTEMPT == Attempt::GUESSED ? pass.overflowBefore : pass.slots.overflow);
+// Returns the word that decides whether an attempt runs.
+template <Attempt ATTEMPT, typename Word>
+__device__ const uint32_t* conditionOf(const RadixPass<Word>& pass) {
+    return ATTEMPT == Attempt::GUESSED    ? pass.overflowBefore
+           : ATTEMPT == Attempt::SAMPLED ? pass.slots.overflow
+                                         : pass.slots.sampleOverflow;
 }
 
-template <typename Word, typename Source>
+template <Attempt ATTEMPT, typename Word, typename Source>
+__device__ void scatter(const Source& source, const RadixPass<Word>& pass) {
+    scatterTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots,
+                                                         pass.target, conditionOf<ATTEMPT>(pass));
+}
+
+template <Attempt ATTEMPT, typename Word>
+__device__ void clear(const RadixPass<Word>& pass) {
+    clearCounts(pass.slots, pass.partitions, conditionOf<ATTEMPT>(pass));
+}
+
+template <Attempt ATTEMPT, typename Word, typename Source>
 __device__ void count(const Source& source, const RadixPass<Word>& pass) {
-    countTiles<Word, Source, PassShape<Word>>(source, pass.tiles, pass.digit, pass.slots);
+    countTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots);
+}
+
+template <Attempt ATTEMPT, typename Word>
+__device__ void layOut(const RadixPass<Word>& pass) {
+    if (ATTEMPT == Attempt::SAMPLED) {
+        layOutSampledSlots<SCAN_THREADS>(pass.slots, pass.partitions, pass.bufferRows);
+    } else {
+        layOutSlots<SCAN_THREADS>(pass.slots, pass.partitions);
+    }
 }
 
 template <typename Word>
@@ -64,42 +85,44 @@ __device__ void join(const ResidentCall<Word>& call) {
         body;                                                                                      \
     }
 
+// The kernels that count and lay out slots for an attempt of a pass.
+#define GPUJOIN_COUNTING_KERNELS(order, source, pass, attempt, ATTEMPT, Word, Bits)                \
+    GPUJOIN_TABLE_KERNEL(clear_##order##_##attempt, Word, Bits, ,                                  \
+                         clear<Attempt::ATTEMPT>(call->pass(table)))                               \
+    GPUJOIN_TABLE_KERNEL(count_##order##_##attempt, Word, Bits,                                    \
+                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),           \
+                         count<Attempt::ATTEMPT>(source(*call, table), call->pass(table)))         \
+    GPUJOIN_TABLE_KERNEL(lay_out_##order##_##attempt, Word, Bits,                                  \
+                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),                       \
+                         layOut<Attempt::ATTEMPT>(call->pass(table)))
+
+#define GPUJOIN_SCATTERING_KERNEL(order, source, pass, attempt, ATTEMPT, Word, Bits)               \
+    GPUJOIN_TABLE_KERNEL(scatter_##order##_##attempt, Word, Bits,                                  \
+                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),        \
+                         scatter<Attempt::ATTEMPT>(source(*call, table), call->pass(table)))
+
+// The kernels of a pass, which is firstPass or secondPass.
+#define GPUJOIN_PASS_KERNELS(order, source, pass, Word, Bits)                                      \
+    GPUJOIN_TABLE_KERNEL(guess_##order, Word, Bits, , guess(call->pass(table)))                    \
+    GPUJOIN_SCATTERING_KERNEL(order, source, pass, guessed, GUESSED, Word, Bits)                   \
+    GPUJOIN_COUNTING_KERNELS(order, source, pass, sampled, SAMPLED, Word, Bits)                    \
+    GPUJOIN_SCATTERING_KERNEL(order, source, pass, sampled, SAMPLED, Word, Bits)                   \
+    GPUJOIN_COUNTING_KERNELS(order, source, pass, counted, COUNTED, Word, Bits)                    \
+    GPUJOIN_SCATTERING_KERNEL(order, source, pass, counted, COUNTED, Word, Bits)
+
 #define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                       \
     extern "C" __global__ void gpujoin_resident_plan_##Bits(                                       \
         gpujoin::resident::ResidentCall<Word>* call) {                                             \
         call->plan();                                                                              \
     }                                                                                              \
-    GPUJOIN_TABLE_KERNEL(guess_first, Word, Bits, , guess(call->firstPass(table)))                 \
-    GPUJOIN_TABLE_KERNEL(guess_second, Word, Bits, , guess(call->secondPass(table)))               \
-    GPUJOIN_TABLE_KERNEL(clear_first, Word, Bits, ,                                                \
-                         clearCounts(call->tables[table].firstSlots, call->launch.firstPartitions))       \
-    GPUJOIN_TABLE_KERNEL(clear_second, Word, Bits, ,                                               \
-                         clearCounts(call->tables[table].slots, call->launch.partitions))                 \
-    GPUJOIN_TABLE_KERNEL(count_first, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),                 \
-                         count(columnsOf(*call, table), call->firstPass(table)))                   \
-    GPUJOIN_TABLE_KERNEL(count_second, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),                \
-                         count(partitionsOf(*call, table), call->secondPass(table)))               \
-    GPUJOIN_TABLE_KERNEL(                                                                          \
-        lay_out_first, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),                                \
-        layOutSlots<SCAN_THREADS>(call->tables[table].firstSlots, call->launch.firstPartitions))          \
-    GPUJOIN_TABLE_KERNEL(lay_out_second, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),              \
-                         layOutSlots<SCAN_THREADS>(call->tables[table].slots, call->launch.partitions))   \
-    GPUJOIN_TABLE_KERNEL(map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),                   \
+    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                                  \
+    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                             \
+    GPUJOIN_TABLE_KERNEL(map_tiles, Word, Bits,                                                    \
+                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),                       \
                          mapTiles<SCAN_THREADS>(call->tables[table].firstSlots,                    \
-                                                call->launch.firstPartitions, PassShape<Word>::ROWS,            \
+                                                call->launch.firstPartitions,                      \
+                                                PassShape<Word>::ROWS,                             \
                                                 call->tables[table].tileStarts))                   \
-    GPUJOIN_TABLE_KERNEL(                                                                          \
-        scatter_first_guessed, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                     \
-        (scatter<Word, Attempt::GUESSED>(columnsOf(*call, table), call->firstPass(table))))        \
-    GPUJOIN_TABLE_KERNEL(                                                                          \
-        scatter_first_counted, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                     \
-        (scatter<Word, Attempt::COUNTED>(columnsOf(*call, table), call->firstPass(table))))        \
-    GPUJOIN_TABLE_KERNEL(                                                                          \
-        scatter_second_guessed, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                    \
-        (scatter<Word, Attempt::GUESSED>(partitionsOf(*call, table), call->secondPass(table))))    \
-    GPUJOIN_TABLE_KERNEL(                                                                          \
-        scatter_second_counted, Word, Bits, __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),                    \
-        (scatter<Word, Attempt::COUNTED>(partitionsOf(*call, table), call->secondPass(table))))    \
     extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)                  \
         gpujoin_resident_items_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {         \
         using namespace gpujoin::resident;                                                         \

@@ -15,12 +15,14 @@ struct Slots {
     uint32_t* begin;
     uint32_t* end;
     uint32_t* cursor;
-    // One word: 1 if a guessed slot was too small.
+    // Two words: 1 if a guessed slot was too small, and 1 if a sampled one was.
     uint32_t* overflow;
+    uint32_t* sampleOverflow;
 
     static GPUJOIN_INLINE Slots allocate(RegionAllocator& regions, uint32_t partitions) {
         return {regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(partitions),
-                regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(1)};
+                regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(1),
+                regions.allocate<uint32_t>(1)};
     }
 };
 
@@ -32,6 +34,7 @@ static __device__ void guessSlots(Slots slots, uint32_t partitions, uint32_t cap
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
     if (p == 0) {
         *slots.overflow = overflowBefore == nullptr ? 0 : *overflowBefore;
+        *slots.sampleOverflow = 0;
     }
     if (p < partitions) {
         uint32_t begin = p * capacityRows;
@@ -41,11 +44,37 @@ static __device__ void guessSlots(Slots slots, uint32_t partitions, uint32_t cap
     }
 }
 
-// First step of a counted attempt: uses the cursors as counters.
-static __device__ void clearCounts(Slots slots, uint32_t partitions) {
+// First step of a sampled or counted attempt: uses the cursors as counters.
+static __device__ void clearCounts(Slots slots, uint32_t partitions, const uint32_t* condition) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
-    if (*slots.overflow != 0 && p < partitions) {
+    if (*condition != 0 && p < partitions) {
         slots.cursor[p] = 0;
+    }
+}
+
+// Replaces the counts of a sampled attempt by slots, which must fit `bufferRows`. Runs as one
+// block.
+template <int THREADS>
+__device__ void layOutSampledSlots(Slots slots, uint32_t partitions, uint64_t bufferRows) {
+    __shared__ BlockScan<THREADS, uint64_t> scan;
+    if (*slots.overflow == 0) {
+        return;
+    }
+    uint64_t before = 0;
+    for (uint32_t base = 0; base < partitions; base += THREADS) {
+        uint32_t p = base + threadIdx.x;
+        uint64_t capacity = p < partitions ? sampledCapacityRows(slots.cursor[p]) : 0;
+        uint64_t total;
+        uint64_t begin = before + scan.exclusiveSum(capacity, total);
+        if (p < partitions) {
+            slots.begin[p] = static_cast<uint32_t>(begin);
+            slots.end[p] = static_cast<uint32_t>(begin + capacity);
+            slots.cursor[p] = static_cast<uint32_t>(begin);
+        }
+        before += total;
+    }
+    if (threadIdx.x == 0 && before > bufferRows) {
+        *slots.sampleOverflow = 1;
     }
 }
 
@@ -53,7 +82,7 @@ static __device__ void clearCounts(Slots slots, uint32_t partitions) {
 template <int THREADS>
 __device__ void layOutSlots(Slots slots, uint32_t partitions) {
     __shared__ BlockScan<THREADS> scan;
-    if (*slots.overflow == 0) {
+    if (*slots.sampleOverflow == 0) {
         return;
     }
     uint32_t before = 0;

@@ -112,8 +112,8 @@ final class ResidentJoin {
     }
 
     /**
-     * Queues the attempt with guessed sizes, a block for each tile, and the counted one, whose
-     * kernels return at once if the guess succeeds.
+     * Queues the attempt with guessed sizes, a block for each tile, and those with sampled and
+     * counted sizes, whose kernels return at once if an earlier attempt succeeded.
      */
     private void startPass(
             String pass,
@@ -128,12 +128,16 @@ final class ResidentJoin {
         }
         int slotBlocks = (partitions + shape.slotThreads() - 1) / shape.slotThreads();
         int resident = Math.min(tiles, driver.multiprocessors() * shape.tileBlocksPerSm());
+        int tileThreads = shape.tileThreads();
         launch("guess_" + pass, slotBlocks, shape.slotThreads(), 0, table);
-        launch("scatter_" + pass + "_guessed", tiles, shape.tileThreads(), scatterBytes, table);
-        launch("clear_" + pass, slotBlocks, shape.slotThreads(), 0, table);
-        launch("count_" + pass, resident, shape.tileThreads(), Integer.BYTES * digits, table);
-        launch("lay_out_" + pass, 1, shape.scanThreads(), 0, table);
-        launch("scatter_" + pass + "_counted", resident, shape.tileThreads(), scatterBytes, table);
+        launch("scatter_" + pass + "_guessed", tiles, tileThreads, scatterBytes, table);
+        for (String attempt : new String[] {"_sampled", "_counted"}) {
+            String step = pass + attempt;
+            launch("clear_" + step, slotBlocks, shape.slotThreads(), 0, table);
+            launch("count_" + step, resident, tileThreads, Integer.BYTES * digits, table);
+            launch("lay_out_" + step, 1, shape.scanThreads(), 0, table);
+            launch("scatter_" + step, resident, tileThreads, scatterBytes, table);
+        }
     }
 
     private void launch(String kernel, int blocks, int threads, int sharedBytes, int table) {

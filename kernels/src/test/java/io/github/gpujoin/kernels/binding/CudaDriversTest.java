@@ -12,7 +12,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class CudaDriversTest {
@@ -51,27 +50,6 @@ class CudaDriversTest {
         assertThat(Pattern.compile("\\bgpujoin_\\w+(?=\\()").matcher(source).results())
                 .extracting(MatchResult::group)
                 .containsExactlyInAnyOrderElementsOf(KernelImage.ENGINE.kernels());
-    }
-
-    @Test
-    void shouldLoadEveryKernelOfResidentJoins() throws IOException {
-        String source = Files.readString(Path.of("src/main/cuda/resident/resident_kernels.cuh"));
-        Stream<String> ofTables =
-                Pattern.compile("GPUJOIN_TABLE_KERNEL\\(\\s*\\\\?\\s*([a-z_]+),")
-                        .matcher(source)
-                        .results()
-                        .map(result -> result.group(1))
-                        .filter(name -> !name.equals("name"));
-        Stream<String> others =
-                Pattern.compile("gpujoin_resident_([a-z]+)_##Bits\\(")
-                        .matcher(source)
-                        .results()
-                        .map(result -> result.group(1));
-        assertThat(
-                        Stream.concat(ofTables, others)
-                                .flatMap(name -> Stream.of(name + "_32", name + "_64"))
-                                .map(name -> "gpujoin_resident_" + name))
-                .containsExactlyInAnyOrderElementsOf(KernelImage.RESIDENT.kernels());
     }
 
     @Test
