@@ -70,7 +70,8 @@ __device__ inline uint32_t sampledRow(uint32_t index) {
 // Adds the counts of the digits of all tiles, or of a sample of their rows, to the cursors. The grid
 // may have any size.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
-__device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots) {
+__device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit,
+                           const Slots& slots) {
     extern __shared__ uint32_t counts[];
     if (*(ATTEMPT == Attempt::SAMPLED ? slots.overflow : slots.sampleOverflow) == 0) {
         return;
@@ -240,8 +241,7 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
     for (uint32_t d = threadIdx.x; d < digits; d += Shape::THREADS) {
         memory.positions[d] = 0;
     }
-    uint32_t* overflowWord =
-        ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
+    uint32_t* overflowWord = ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
     bool overflowed = ATTEMPT != Attempt::COUNTED && __ldcg(overflowWord) != 0;
     staged.wait_parity(parity);
     if (__syncthreads_or(overflowed)) {
@@ -267,8 +267,8 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
 // Scatters all tiles. The grid may have any size. `condition` is a word that does not change
 // meanwhile: a guessed attempt runs if it is 0 or null, another one if it is 1.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
-__device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit digit, const Slots& slots,
-                 Tuple<Word>* target, const uint32_t* condition) {
+__device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit digit,
+                             const Slots& slots, Tuple<Word>* target, const uint32_t* condition) {
     extern __shared__ __align__(16) unsigned char shared[];
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;

@@ -22,7 +22,8 @@ namespace gpujoin::resident {
 
 // Numbers the items, and resets the counters of the join. Runs as one block.
 template <typename Word, int THREADS>
-__device__ void planItems(const Slots& build, const Slots& probe, const JoinItems& items, uint64_t* matchCount) {
+__device__ void planItems(const Slots& build, const Slots& probe, const JoinItems& items,
+                          uint64_t* matchCount) {
     __shared__ BlockScan<THREADS, uint64_t> scan;
     uint64_t before = 0;
     for (uint32_t base = 0; base < items.partitions; base += THREADS) {
@@ -231,8 +232,9 @@ struct ItemRequest {
 
 // Joins items until none is left. The grid has as many blocks as the device holds at once.
 template <typename Word, int THREADS, int BATCH_ROWS>
-__device__ void joinPartitions(const Tuple<Word>* buildRows, const Slots& build, const Tuple<Word>* probeRows,
-                   const Slots& probe, const JoinItems& items, const MatchWriter<Word>& writer) {
+__device__ void joinPartitions(const Tuple<Word>* buildRows, const Slots& build,
+                               const Tuple<Word>* probeRows, const Slots& probe,
+                               const JoinItems& items, const MatchWriter<Word>& writer) {
     extern __shared__ __align__(16) unsigned char shared[];
     // The current item and the next one.
     __shared__ JoinItem queue[2];

@@ -121,8 +121,8 @@ struct ResidentCall {
         launch.partitions = radix.partitions();
         launch.scatterBytes[0] = sharedBytes(firsts);
         launch.scatterBytes[1] = sharedBytes(radix.second.count());
-        launch.joinBytes = static_cast<uint32_t>(ChainTable<Word>::lengthBytes(
-            TABLE_SHAPE<Word>.rows, TABLE_SHAPE<Word>.slotBits));
+        launch.joinBytes = static_cast<uint32_t>(
+            ChainTable<Word>::lengthBytes(TABLE_SHAPE<Word>.rows, TABLE_SHAPE<Word>.slotBits));
         launch.slotThreads = SLOT_THREADS;
         launch.scanThreads = SCAN_THREADS;
         launch.joinThreads = JOIN_THREADS;

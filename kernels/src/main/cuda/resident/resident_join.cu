@@ -25,9 +25,8 @@ ResidentCall<Word> callOf(const TableView<Word>& build, const TableView<Word>& p
     call.build = build;
     call.probe = probe;
     call.matches = matches;
-    call.memory = workspace == nullptr
-                      ? nullptr
-                      : static_cast<unsigned char*>(workspace) + CALL_BYTES;
+    call.memory =
+        workspace == nullptr ? nullptr : static_cast<unsigned char*>(workspace) + CALL_BYTES;
     call.plan();
     return call;
 }
@@ -53,34 +52,34 @@ struct AttemptKernels {
     TableKernel<Word> scatter;
 };
 
-#define GPUJOIN_ATTEMPT_NAMES(order, attempt, Bits)                                                \
-    gpujoin_resident_clear_##order##_##attempt##_##Bits,                                           \
-        gpujoin_resident_count_##order##_##attempt##_##Bits,                                       \
-        gpujoin_resident_lay_out_##order##_##attempt##_##Bits,                                     \
+#define GPUJOIN_ATTEMPT_NAMES(order, attempt, Bits)            \
+    gpujoin_resident_clear_##order##_##attempt##_##Bits,       \
+        gpujoin_resident_count_##order##_##attempt##_##Bits,   \
+        gpujoin_resident_lay_out_##order##_##attempt##_##Bits, \
         gpujoin_resident_scatter_##order##_##attempt##_##Bits
 
-#define GPUJOIN_RESIDENT_NAMES(Word, Bits)                                                         \
-    template <>                                                                                    \
-    struct Kernels<Word> {                                                                         \
-        using OfTable = TableKernel<Word>;                                                         \
-        struct PassKernels {                                                                       \
-            OfTable guess;                                                                         \
-            OfTable scatterGuessed;                                                                \
-            AttemptKernels<Word> sampled;                                                          \
-            AttemptKernels<Word> counted;                                                          \
-        };                                                                                         \
-        using OfJoin = void (*)(const ResidentCall<Word>*);                                        \
-        static constexpr PassKernels FIRST{gpujoin_resident_guess_first_##Bits,                    \
-                                           gpujoin_resident_scatter_first_guessed_##Bits,          \
-                                           {GPUJOIN_ATTEMPT_NAMES(first, sampled, Bits)},          \
-                                           {GPUJOIN_ATTEMPT_NAMES(first, counted, Bits)}};         \
-        static constexpr PassKernels SECOND{gpujoin_resident_guess_second_##Bits,                  \
-                                           gpujoin_resident_scatter_second_guessed_##Bits,         \
-                                           {GPUJOIN_ATTEMPT_NAMES(second, sampled, Bits)},         \
-                                           {GPUJOIN_ATTEMPT_NAMES(second, counted, Bits)}};        \
-        static constexpr OfTable MAP_TILES = gpujoin_resident_map_tiles_##Bits;                    \
-        static constexpr OfJoin ITEMS = gpujoin_resident_items_##Bits;                             \
-        static constexpr OfJoin JOIN = gpujoin_resident_join_##Bits;                               \
+#define GPUJOIN_RESIDENT_NAMES(Word, Bits)                                                   \
+    template <>                                                                              \
+    struct Kernels<Word> {                                                                   \
+        using OfTable = TableKernel<Word>;                                                   \
+        struct PassKernels {                                                                 \
+            OfTable guess;                                                                   \
+            OfTable scatterGuessed;                                                          \
+            AttemptKernels<Word> sampled;                                                    \
+            AttemptKernels<Word> counted;                                                    \
+        };                                                                                   \
+        using OfJoin = void (*)(const ResidentCall<Word>*);                                  \
+        static constexpr PassKernels FIRST{gpujoin_resident_guess_first_##Bits,              \
+                                           gpujoin_resident_scatter_first_guessed_##Bits,    \
+                                           {GPUJOIN_ATTEMPT_NAMES(first, sampled, Bits)},    \
+                                           {GPUJOIN_ATTEMPT_NAMES(first, counted, Bits)}};   \
+        static constexpr PassKernels SECOND{gpujoin_resident_guess_second_##Bits,            \
+                                            gpujoin_resident_scatter_second_guessed_##Bits,  \
+                                            {GPUJOIN_ATTEMPT_NAMES(second, sampled, Bits)},  \
+                                            {GPUJOIN_ATTEMPT_NAMES(second, counted, Bits)}}; \
+        static constexpr OfTable MAP_TILES = gpujoin_resident_map_tiles_##Bits;              \
+        static constexpr OfJoin ITEMS = gpujoin_resident_items_##Bits;                       \
+        static constexpr OfJoin JOIN = gpujoin_resident_join_##Bits;                         \
     };
 
 GPUJOIN_RESIDENT_NAMES(int32_t, 32)
@@ -163,8 +162,7 @@ void enqueueJoin(Enqueuer& queue, const ResidentCall<Word>& plan, const Resident
                  int multiprocessors) {
     queue.launch(Kernels<Word>::ITEMS, 1, SCAN_THREADS, 0, call);
     queue.launch(Kernels<Word>::JOIN, static_cast<uint32_t>(multiprocessors * JOIN_BLOCKS_PER_SM),
-                 JOIN_THREADS,
-                 plan.launch.joinBytes, call);
+                 JOIN_THREADS, plan.launch.joinBytes, call);
 }
 
 bool isAligned(const void* pointer, size_t bytes) {

@@ -36,7 +36,7 @@ __device__ void guess(const RadixPass<Word>& pass) {
 // Returns the word that decides whether an attempt runs.
 template <Attempt ATTEMPT, typename Word>
 __device__ const uint32_t* conditionOf(const RadixPass<Word>& pass) {
-    return ATTEMPT == Attempt::GUESSED    ? pass.overflowBefore
+    return ATTEMPT == Attempt::GUESSED   ? pass.overflowBefore
            : ATTEMPT == Attempt::SAMPLED ? pass.slots.overflow
                                          : pass.slots.sampleOverflow;
 }
@@ -70,69 +70,67 @@ template <typename Word>
 __device__ void join(const ResidentCall<Word>& call) {
     const PartitionedTable<Word>& build = call.tables[0];
     const PartitionedTable<Word>& probe = call.tables[1];
-    joinPartitions<Word, JOIN_THREADS, PROBE_BATCH_ROWS<Word>>(
-        build.rows, build.slots, probe.rows, probe.slots, call.items,
-        MatchWriter<Word>{call.matches});
+    joinPartitions<Word, JOIN_THREADS, PROBE_BATCH_ROWS<Word>>(build.rows, build.slots, probe.rows,
+                                                               probe.slots, call.items,
+                                                               MatchWriter<Word>{call.matches});
 }
 
 }  // namespace gpujoin::resident
 
 // A kernel with a parameter `table` whose body may use the names of this namespace.
-#define GPUJOIN_TABLE_KERNEL(name, Word, Bits, bounds, body)                                       \
-    extern "C" __global__ void bounds gpujoin_resident_##name##_##Bits(                            \
-        const gpujoin::resident::ResidentCall<Word>* call, uint64_t table) {                       \
-        using namespace gpujoin::resident;                                                         \
-        body;                                                                                      \
+#define GPUJOIN_TABLE_KERNEL(name, Word, Bits, bounds, body)                 \
+    extern "C" __global__ void bounds gpujoin_resident_##name##_##Bits(      \
+        const gpujoin::resident::ResidentCall<Word>* call, uint64_t table) { \
+        using namespace gpujoin::resident;                                   \
+        body;                                                                \
     }
 
 // The kernels that count and lay out slots for an attempt of a pass.
-#define GPUJOIN_COUNTING_KERNELS(order, source, pass, attempt, ATTEMPT, Word, Bits)                \
-    GPUJOIN_TABLE_KERNEL(clear_##order##_##attempt, Word, Bits, ,                                  \
-                         clear<Attempt::ATTEMPT>(call->pass(table)))                               \
-    GPUJOIN_TABLE_KERNEL(count_##order##_##attempt, Word, Bits,                                    \
-                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),           \
-                         count<Attempt::ATTEMPT>(source(*call, table), call->pass(table)))         \
-    GPUJOIN_TABLE_KERNEL(lay_out_##order##_##attempt, Word, Bits,                                  \
-                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),                       \
+#define GPUJOIN_COUNTING_KERNELS(order, source, pass, attempt, ATTEMPT, Word, Bits)        \
+    GPUJOIN_TABLE_KERNEL(clear_##order##_##attempt, Word, Bits, ,                          \
+                         clear<Attempt::ATTEMPT>(call->pass(table)))                       \
+    GPUJOIN_TABLE_KERNEL(count_##order##_##attempt, Word, Bits,                            \
+                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),   \
+                         count<Attempt::ATTEMPT>(source(*call, table), call->pass(table))) \
+    GPUJOIN_TABLE_KERNEL(lay_out_##order##_##attempt, Word, Bits,                          \
+                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),               \
                          layOut<Attempt::ATTEMPT>(call->pass(table)))
 
-#define GPUJOIN_SCATTERING_KERNEL(order, source, pass, attempt, ATTEMPT, Word, Bits)               \
-    GPUJOIN_TABLE_KERNEL(scatter_##order##_##attempt, Word, Bits,                                  \
-                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2),        \
+#define GPUJOIN_SCATTERING_KERNEL(order, source, pass, attempt, ATTEMPT, Word, Bits)        \
+    GPUJOIN_TABLE_KERNEL(scatter_##order##_##attempt, Word, Bits,                           \
+                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2), \
                          scatter<Attempt::ATTEMPT>(source(*call, table), call->pass(table)))
 
 // The kernels of a pass, which is firstPass or secondPass.
-#define GPUJOIN_PASS_KERNELS(order, source, pass, Word, Bits)                                      \
-    GPUJOIN_TABLE_KERNEL(guess_##order, Word, Bits, , guess(call->pass(table)))                    \
-    GPUJOIN_SCATTERING_KERNEL(order, source, pass, guessed, GUESSED, Word, Bits)                   \
-    GPUJOIN_COUNTING_KERNELS(order, source, pass, sampled, SAMPLED, Word, Bits)                    \
-    GPUJOIN_SCATTERING_KERNEL(order, source, pass, sampled, SAMPLED, Word, Bits)                   \
-    GPUJOIN_COUNTING_KERNELS(order, source, pass, counted, COUNTED, Word, Bits)                    \
+#define GPUJOIN_PASS_KERNELS(order, source, pass, Word, Bits)                    \
+    GPUJOIN_TABLE_KERNEL(guess_##order, Word, Bits, , guess(call->pass(table)))  \
+    GPUJOIN_SCATTERING_KERNEL(order, source, pass, guessed, GUESSED, Word, Bits) \
+    GPUJOIN_COUNTING_KERNELS(order, source, pass, sampled, SAMPLED, Word, Bits)  \
+    GPUJOIN_SCATTERING_KERNEL(order, source, pass, sampled, SAMPLED, Word, Bits) \
+    GPUJOIN_COUNTING_KERNELS(order, source, pass, counted, COUNTED, Word, Bits)  \
     GPUJOIN_SCATTERING_KERNEL(order, source, pass, counted, COUNTED, Word, Bits)
 
-#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                       \
-    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                       \
-        gpujoin::resident::ResidentCall<Word>* call) {                                             \
-        call->plan();                                                                              \
-    }                                                                                              \
-    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                                  \
-    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                             \
-    GPUJOIN_TABLE_KERNEL(map_tiles, Word, Bits,                                                    \
-                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),                       \
-                         mapTiles<SCAN_THREADS>(call->tables[table].firstSlots,                    \
-                                                call->launch.firstPartitions,                      \
-                                                PassShape<Word>::ROWS,                             \
-                                                call->tables[table].tileStarts))                   \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)                  \
-        gpujoin_resident_items_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {         \
-        using namespace gpujoin::resident;                                                         \
-        planItems<Word, SCAN_THREADS>(call->tables[0].slots, call->tables[1].slots, call->items,   \
-                                      call->matches.matchCount);                                   \
-    }                                                                                              \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,                  \
-                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)            \
-        gpujoin_resident_join_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {          \
-        gpujoin::resident::join(*call);                                                            \
+#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                     \
+    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                     \
+        gpujoin::resident::ResidentCall<Word>* call) {                                           \
+        call->plan();                                                                            \
+    }                                                                                            \
+    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                                \
+    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                           \
+    GPUJOIN_TABLE_KERNEL(                                                                        \
+        map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),               \
+        mapTiles<SCAN_THREADS>(call->tables[table].firstSlots, call->launch.firstPartitions,     \
+                               PassShape<Word>::ROWS, call->tables[table].tileStarts))           \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)                \
+        gpujoin_resident_items_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {       \
+        using namespace gpujoin::resident;                                                       \
+        planItems<Word, SCAN_THREADS>(call->tables[0].slots, call->tables[1].slots, call->items, \
+                                      call->matches.matchCount);                                 \
+    }                                                                                            \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,                \
+                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)          \
+        gpujoin_resident_join_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {        \
+        gpujoin::resident::join(*call);                                                          \
     }
 
 GPUJOIN_RESIDENT_KERNELS(int32_t, 32)

@@ -105,7 +105,8 @@ __device__ void layOutSlots(Slots slots, uint32_t partitions) {
 // Assigns tiles of the second pass to each partition of the first. Runs as one block with a thread
 // for each partition.
 template <int THREADS>
-__device__ void mapTiles(Slots slots, uint32_t partitions, uint32_t tileRows, uint32_t* tileStarts) {
+__device__ void mapTiles(Slots slots, uint32_t partitions, uint32_t tileRows,
+                         uint32_t* tileStarts) {
     __shared__ BlockScan<THREADS> scan;
     uint32_t p = threadIdx.x;
     uint32_t rows = p < partitions ? slots.cursor[p] - slots.begin[p] : 0;
