@@ -72,6 +72,19 @@ void shouldReserveRowsForGuessedAndCountedSlots() {
     }
 }
 
+// Partitions of skewed tables have any size. The errors of small samples are the largest.
+void shouldReserveEnoughForSampledPartitions() {
+    std::mt19937_64 random(7);
+    int overflows = 0;
+    for (uint32_t rows : {1u, 40u, 100u, 200u, 400u, 3000u, 50000u}) {
+        std::binomial_distribution<uint32_t> sampledRows(rows, 1.0 / SAMPLE_STEP);
+        for (int draw = 0; draw < 1000000; draw++) {
+            overflows += sampledCapacityRows(sampledRows(random)) < rows ? 1 : 0;
+        }
+    }
+    EXPECT(overflows == 0);
+}
+
 // Positions in a slot buffer have 32 bits.
 void shouldKeepSlotBuffersUnderFourBillionRows() {
     for (uint64_t buildRows = 1; buildRows <= 1ull << 31; buildRows *= 4) {
@@ -174,6 +187,7 @@ int main() {
     shouldExtractDigitsThatDoNotOverlap();
     shouldPlanPartitionsThatFitATable();
     shouldReserveRowsForGuessedAndCountedSlots();
+    shouldReserveEnoughForSampledPartitions();
     shouldKeepSlotBuffersUnderFourBillionRows();
     shouldAllocateConsecutiveAlignedRegions();
     for (unsigned seed = 1; seed <= 3; seed++) {

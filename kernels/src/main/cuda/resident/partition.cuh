@@ -61,14 +61,41 @@ struct TileMemory {
     }
 };
 
-// Returns row number `index` of the sample of a tile.
-__device__ inline uint32_t sampledRow(uint32_t index) {
-    return index / SAMPLE_GROUP_ROWS * (SAMPLE_GROUP_ROWS * SAMPLE_STEP) +
-           index % SAMPLE_GROUP_ROWS;
+// Returns which row the counted row number `index` of a run of tiles is.
+template <Attempt ATTEMPT>
+__device__ uint32_t countedRow(uint32_t index) {
+    return ATTEMPT == Attempt::SAMPLED
+               ? index / SAMPLE_GROUP_ROWS * (SAMPLE_GROUP_ROWS * SAMPLE_STEP) +
+                     index % SAMPLE_GROUP_ROWS
+               : index;
+}
+
+// Adds the digits of all rows, or of a sample of the rows, to `counts` in shared memory. To overlap
+// latencies, a thread reads several keys before it counts the first.
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
+__device__ void countRows(const Source& source, const Tile& run, RadixDigit digit,
+                          uint32_t* counts) {
+    constexpr int BATCH_ROWS = 8;
+    for (uint32_t base = threadIdx.x; countedRow<ATTEMPT>(base) < run.rows;
+         base += BATCH_ROWS * Shape::THREADS) {
+        Word keys[BATCH_ROWS];
+        GPUJOIN_UNROLL
+        for (int k = 0; k < BATCH_ROWS; k++) {
+            uint32_t row = countedRow<ATTEMPT>(base + k * Shape::THREADS);
+            keys[k] = row < run.rows ? source.keyAt(run.first + row) : Word{0};
+        }
+        GPUJOIN_UNROLL
+        for (int k = 0; k < BATCH_ROWS; k++) {
+            if (countedRow<ATTEMPT>(base + k * Shape::THREADS) < run.rows) {
+                atomicAdd(&counts[digit.of(keyHash(keys[k]))], 1u);
+            }
+        }
+    }
 }
 
 // Adds the counts of the digits of all tiles, or of a sample of their rows, to the cursors. The grid
-// may have any size.
+// may have any size; each block counts an equal share of consecutive tiles, and adds to the cursors
+// once for the tiles of a partition.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit,
                            const Slots& slots) {
@@ -76,25 +103,25 @@ __device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digi
     if (*(ATTEMPT == Attempt::SAMPLED ? slots.overflow : slots.sampleOverflow) == 0) {
         return;
     }
-    for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
+    auto end = static_cast<uint32_t>(uint64_t{tiles} * (blockIdx.x + 1) / gridDim.x);
+    auto t = static_cast<uint32_t>(uint64_t{tiles} * blockIdx.x / gridDim.x);
+    while (t < end) {
+        Tile run = source.locate(t, end - t, Shape::ROWS);
+        if (run.rows == 0) {
+            return;
+        }
         for (uint32_t d = threadIdx.x; d < digit.count(); d += Shape::THREADS) {
             counts[d] = 0;
         }
-        Tile tile = source.locate(t, Shape::ROWS);
         __syncthreads();
-        for (uint32_t i = threadIdx.x;; i += Shape::THREADS) {
-            uint32_t row = ATTEMPT == Attempt::SAMPLED ? sampledRow(i) : i;
-            if (row >= tile.rows) {
-                break;
-            }
-            atomicAdd(&counts[digit.of(keyHash(source.keyAt(tile.first + row)))], 1u);
-        }
+        countRows<Word, Source, Shape, ATTEMPT>(source, run, digit, counts);
         __syncthreads();
         for (uint32_t d = threadIdx.x; d < digit.count(); d += Shape::THREADS) {
             if (counts[d] != 0) {
-                atomicAdd(&slots.cursor[tile.partitionBase + d], counts[d]);
+                atomicAdd(&slots.cursor[run.partitionBase + d], counts[d]);
             }
         }
+        t += (run.rows + Shape::ROWS - 1) / Shape::ROWS;
     }
 }
 
@@ -170,16 +197,18 @@ struct RunReservation {
         }
     }
 
-    // Stores the differences from positions to target rows. Returns whether a run exceeds its slot.
+    // Stores the differences from positions to target rows. Returns whether a run exceeds its slot
+    // without the withheld rows.
     template <typename Word, Attempt ATTEMPT>
-    __device__ bool finish(const TileMemory<Word, Shape>& memory) const {
+    __device__ bool finish(const TileMemory<Word, Shape>& memory, uint32_t withheldRows) const {
         bool overflow = false;
         uint32_t next = position;
         GPUJOIN_UNROLL
         for (int e = 0; e < DIGITS; e++) {
             if (counts[e] != 0) {
                 memory.shifts[threadIdx.x * DIGITS + e] = targets[e] - next;
-                overflow |= ATTEMPT != Attempt::COUNTED && targets[e] + counts[e] > slotEnds[e];
+                overflow |= ATTEMPT != Attempt::COUNTED &&
+                            targets[e] + counts[e] > slotEnds[e] - withheldRows;
             }
             next += counts[e];
         }
@@ -227,26 +256,27 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
 
 // Scatters a tile. All threads of the block call it; the next call follows a barrier and has the
 // other parity. If a run exceeds its slot, the block sets the overflow word of the attempt and writes
-// nothing. It also stops if another block has set that word.
+// nothing. It also reads nothing if another block has set that word.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
                             const Slots& slots, Tuple<Word>* target, void* shared,
-                            TileBarrier& staged, bool parity) {
+                            TileBarrier& staged, bool parity, uint32_t withheldRows) {
     uint32_t digits = digit.count();
     auto memory = TileMemory<Word, Shape>::over(shared, digits);
+    uint32_t* overflowWord = ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
+    bool overflowed = ATTEMPT != Attempt::COUNTED && __ldcg(overflowWord) != 0;
+    for (uint32_t d = threadIdx.x; d < digits; d += Shape::THREADS) {
+        memory.positions[d] = 0;
+    }
+    if (__syncthreads_or(overflowed)) {
+        return;
+    }
     source.template stage<Shape::ROWS>(tile, memory.rows, staged);
     if (threadIdx.x == 0) {
         (void)staged.arrive();
     }
-    for (uint32_t d = threadIdx.x; d < digits; d += Shape::THREADS) {
-        memory.positions[d] = 0;
-    }
-    uint32_t* overflowWord = ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
-    bool overflowed = ATTEMPT != Attempt::COUNTED && __ldcg(overflowWord) != 0;
     staged.wait_parity(parity);
-    if (__syncthreads_or(overflowed)) {
-        return;
-    }
+    __syncthreads();
     uint32_t digitAndRank[Shape::ROWS_PER_THREAD];
     rankRows<Word, Source, Shape>(memory, tile, digit, digitAndRank);
     __syncthreads();
@@ -254,7 +284,7 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
     runs.template start<Word, ATTEMPT>(memory, tile, digits, slots);
     __syncthreads();
     orderRows<Word, Shape>(memory, tile, digitAndRank);
-    bool overflow = runs.template finish<Word, ATTEMPT>(memory);
+    bool overflow = runs.template finish<Word, ATTEMPT>(memory, withheldRows);
     if (overflow) {
         *overflowWord = 1;
     }
@@ -262,6 +292,16 @@ __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit d
         return;
     }
     writeRuns<Word, Source, Shape>(memory, tile, digit, target);
+}
+
+// Returns the rows of a guessed slot that no tile up to number `tile` may use: the slots fill at the
+// pace of the tiles unless keys are skewed, so a failed guess is found early. Tiles that run at once
+// and clusters of equal keys are allowed for.
+__device__ inline uint32_t withheldRows(uint32_t capacityRows, uint32_t tile, uint32_t tiles) {
+    constexpr float RUNNING_TILES = 1024;
+    float share =
+        1.0f / 32 + 1.25f * (static_cast<float>(tile) + RUNNING_TILES) / static_cast<float>(tiles);
+    return share >= 1 ? 0 : static_cast<uint32_t>((1 - share) * static_cast<float>(capacityRows));
 }
 
 // Scatters all tiles. The grid may have any size. `condition` is a word that does not change
@@ -282,15 +322,19 @@ __device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit di
         cuda::device::experimental::fence_proxy_async_shared_cta();
 #endif
     }
+    constexpr bool WITHHOLDS = ATTEMPT == Attempt::GUESSED && Source::TILES_SPREAD;
+    uint32_t capacityRows = WITHHOLDS ? __ldg(slots.end) - __ldg(slots.begin) : 0;
     bool parity = false;
     for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
-        Tile tile = source.locate(t, Shape::ROWS);
+        Tile tile = source.locate(t, 1, Shape::ROWS);
         __syncthreads();
-        if (tile.rows != 0) {
-            scatterTile<Word, Source, Shape, ATTEMPT>(source, tile, digit, slots, target, shared,
-                                                      staged, parity);
-            parity = !parity;
+        if (tile.rows == 0) {
+            return;
         }
+        scatterTile<Word, Source, Shape, ATTEMPT>(
+            source, tile, digit, slots, target, shared, staged, parity,
+            WITHHOLDS ? withheldRows(capacityRows, t, tiles) : 0);
+        parity = !parity;
     }
 }
 

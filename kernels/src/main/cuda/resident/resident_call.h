@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// One resident join as its kernels see it: inputs, outputs, plan and workspace. It lies in device
-// memory, so that a kernel has one parameter.
+// One resident join as its kernels see it: inputs, outputs, plan and workspace.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +27,10 @@ constexpr uint32_t SCAN_THREADS = 1024;
 constexpr uint32_t JOIN_THREADS = 384;
 constexpr uint32_t JOIN_BLOCKS_PER_SM = 3;
 
+// Maximum of scattering blocks of a sampled or counted attempt for each that a device holds at once:
+// so many share the tiles evenly, and return soon if the guess succeeded.
+constexpr uint32_t SCATTER_WAVES = 32;
+
 // What a host needs to launch the kernels of a call.
 struct LaunchShape {
     // Tiles of the first pass over the build and the probe table.
@@ -44,8 +47,9 @@ struct LaunchShape {
     uint32_t scanThreads;
     uint32_t joinThreads;
     uint32_t joinBlocksPerSm;
+    uint32_t scatterWaves;
 };
-static_assert(sizeof(LaunchShape) == 52);
+static_assert(sizeof(LaunchShape) == 56);
 
 // The partitioned rows of one table and their slots, in the workspace.
 template <typename Word>
@@ -89,7 +93,7 @@ struct RadixPass {
 
 // The host writes the first line of members, and `plan` sets the others.
 //
-//   0        24       48         88        96               104        156
+//   0        24       48         88        96               104        160
 //   +--------+--------+----------+---------+----------------+----------+-----
 //   | build  | probe  | matches  | memory  | workspaceBytes | launch   | ...
 //   +--------+--------+----------+---------+----------------+----------+-----
@@ -127,6 +131,7 @@ struct ResidentCall {
         launch.scanThreads = SCAN_THREADS;
         launch.joinThreads = JOIN_THREADS;
         launch.joinBlocksPerSm = JOIN_BLOCKS_PER_SM;
+        launch.scatterWaves = SCATTER_WAVES;
         RegionAllocator regions(memory);
         // Most probe rows have the key of a build row.
         double probeRowsPerKey =

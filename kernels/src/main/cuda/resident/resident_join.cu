@@ -17,7 +17,6 @@ uint32_t blocksFor(uint64_t work, uint64_t perBlock) {
     return static_cast<uint32_t>((work + perBlock - 1) / perBlock);
 }
 
-// The call precedes the regions that it plans.
 template <typename Word>
 ResidentCall<Word> callOf(const TableView<Word>& build, const TableView<Word>& probe,
                           const MatchColumns<Word>& matches, void* workspace) {
@@ -25,15 +24,9 @@ ResidentCall<Word> callOf(const TableView<Word>& build, const TableView<Word>& p
     call.build = build;
     call.probe = probe;
     call.matches = matches;
-    call.memory =
-        workspace == nullptr ? nullptr : static_cast<unsigned char*>(workspace) + CALL_BYTES;
+    call.memory = workspace;
     call.plan();
     return call;
-}
-
-template <typename Word>
-__global__ void storeCall(ResidentCall<Word> call, ResidentCall<Word>* target) {
-    *target = call;
 }
 
 // The kernels for words of one width.
@@ -41,7 +34,7 @@ template <typename Word>
 struct Kernels;
 
 template <typename Word>
-using TableKernel = void (*)(const ResidentCall<Word>*, uint64_t);
+using TableKernel = void (*)(ResidentCall<Word>, uint64_t);
 
 // Clears counts, counts, lays out slots and scatters.
 template <typename Word>
@@ -68,7 +61,7 @@ struct AttemptKernels {
             AttemptKernels<Word> sampled;                                                    \
             AttemptKernels<Word> counted;                                                    \
         };                                                                                   \
-        using OfJoin = void (*)(const ResidentCall<Word>*);                                  \
+        using OfJoin = void (*)(ResidentCall<Word>);                                         \
         static constexpr PassKernels FIRST{gpujoin_resident_guess_first_##Bits,              \
                                            gpujoin_resident_scatter_first_guessed_##Bits,    \
                                            {GPUJOIN_ATTEMPT_NAMES(first, sampled, Bits)},    \
@@ -120,16 +113,18 @@ class Enqueuer {
     cudaError_t failure = cudaSuccess;
 };
 
-// Enqueues the guessed attempt with a block for each tile, and the others, which run if it fails.
+// Enqueues the guessed attempt with a block for each tile, which is the fastest, and the others with
+// fewer blocks, which return soon if the guess succeeded.
 template <typename Word>
 void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::PassKernels& kernels,
-                 const RadixPass<Word>& pass, const ResidentCall<Word>* call, uint64_t table,
+                 const RadixPass<Word>& pass, const ResidentCall<Word>& call, uint64_t table,
                  int multiprocessors) {
     using Shape = PassShape<Word>;
     uint32_t shared = Shape::template sharedBytes<Word>(pass.digit.count());
     uint32_t slotBlocks = blocksFor(pass.partitions, SLOT_THREADS);
     uint32_t residentBlocks =
         std::min(pass.tiles, static_cast<uint32_t>(multiprocessors * Shape::BLOCKS_PER_SM));
+    uint32_t scatterBlocks = std::min(pass.tiles, residentBlocks * SCATTER_WAVES);
     queue.launch(kernels.guess, slotBlocks, SLOT_THREADS, 0, call, table);
     queue.launch(kernels.scatterGuessed, pass.tiles, Shape::THREADS, shared, call, table);
     for (bool isSampled : {true, false}) {
@@ -137,32 +132,31 @@ void enqueuePass(Enqueuer& queue, const typename Kernels<Word>::PassKernels& ker
         queue.launch(attempt.clear, slotBlocks, SLOT_THREADS, 0, call, table);
         queue.launch(attempt.count, residentBlocks, Shape::THREADS,
                      pass.digit.count() * sizeof(uint32_t), call, table);
-        queue.launch(attempt.layOut, 1, SCAN_THREADS, 0, call, table);
-        queue.launch(attempt.scatter, residentBlocks, Shape::THREADS, shared, call, table);
+        queue.launch(attempt.layOut, blocksFor(pass.partitions, SCAN_THREADS), SCAN_THREADS, 0,
+                     call, table);
+        queue.launch(attempt.scatter, scatterBlocks, Shape::THREADS, shared, call, table);
     }
 }
 
 template <typename Word>
-void enqueuePartitioning(Enqueuer& queue, const ResidentCall<Word>& plan,
-                         const ResidentCall<Word>* call, uint32_t table, int multiprocessors,
-                         cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
-    enqueuePass<Word>(queue, Kernels<Word>::FIRST, plan.firstPass(table), call, table,
+void enqueuePartitioning(Enqueuer& queue, const ResidentCall<Word>& call, uint32_t table,
+                         int multiprocessors, cudaEvent_t firstEnd, cudaEvent_t secondEnd) {
+    enqueuePass<Word>(queue, Kernels<Word>::FIRST, call.firstPass(table), call, table,
                       multiprocessors);
     queue.record(firstEnd);
-    if (plan.radix.hasTwoPasses()) {
+    if (call.radix.hasTwoPasses()) {
         queue.launch(Kernels<Word>::MAP_TILES, 1, SCAN_THREADS, 0, call, uint64_t{table});
-        enqueuePass<Word>(queue, Kernels<Word>::SECOND, plan.secondPass(table), call, table,
+        enqueuePass<Word>(queue, Kernels<Word>::SECOND, call.secondPass(table), call, table,
                           multiprocessors);
     }
     queue.record(secondEnd);
 }
 
 template <typename Word>
-void enqueueJoin(Enqueuer& queue, const ResidentCall<Word>& plan, const ResidentCall<Word>* call,
-                 int multiprocessors) {
+void enqueueJoin(Enqueuer& queue, const ResidentCall<Word>& call, int multiprocessors) {
     queue.launch(Kernels<Word>::ITEMS, 1, SCAN_THREADS, 0, call);
     queue.launch(Kernels<Word>::JOIN, static_cast<uint32_t>(multiprocessors * JOIN_BLOCKS_PER_SM),
-                 JOIN_THREADS, plan.launch.joinBytes, call);
+                 JOIN_THREADS, call.launch.joinBytes, call);
 }
 
 bool isAligned(const void* pointer, size_t bytes) {
@@ -207,7 +201,7 @@ template <typename Word>
 size_t workspaceBytes(uint64_t buildRows, uint64_t probeRows) {
     TableView<Word> build{nullptr, nullptr, buildRows};
     TableView<Word> probe{nullptr, nullptr, probeRows};
-    return CALL_BYTES + callOf<Word>(build, probe, {}, nullptr).workspaceBytes;
+    return callOf<Word>(build, probe, {}, nullptr).workspaceBytes;
 }
 
 template <typename Word>
@@ -218,22 +212,20 @@ JoinStatus joinResident(const TableView<Word>& build, const TableView<Word>& pro
         !isAligned(workspace, REGION_ALIGNMENT_BYTES)) {
         return JoinStatus::INVALID_ARGUMENT;
     }
-    ResidentCall<Word> plan = callOf(build, probe, matches, workspace);
-    if (workspace == nullptr || workspaceLengthBytes < CALL_BYTES + plan.workspaceBytes) {
+    ResidentCall<Word> call = callOf(build, probe, matches, workspace);
+    if (workspace == nullptr || workspaceLengthBytes < call.workspaceBytes) {
         return JoinStatus::WORKSPACE_TOO_SMALL;
     }
-    auto* call = static_cast<ResidentCall<Word>*>(workspace);
     Enqueuer queue(stream);
     int device = 0;
     int multiprocessors = 0;
     queue.check(cudaGetDevice(&device));
     queue.check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    queue.launch(storeCall<Word>, 1, 1, 0, plan, call);
-    enqueuePartitioning<Word>(queue, plan, call, 0, multiprocessors, trace.stepEnds[0],
+    enqueuePartitioning<Word>(queue, call, 0, multiprocessors, trace.stepEnds[0],
                               trace.stepEnds[1]);
-    enqueuePartitioning<Word>(queue, plan, call, 1, multiprocessors, trace.stepEnds[2],
+    enqueuePartitioning<Word>(queue, call, 1, multiprocessors, trace.stepEnds[2],
                               trace.stepEnds[3]);
-    enqueueJoin<Word>(queue, plan, call, multiprocessors);
+    enqueueJoin<Word>(queue, call, multiprocessors);
     queue.record(trace.stepEnds[4]);
     return queue.status();
 }

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of a resident join, for words of 32 and of 64 bits. Each has the call as its first
-// parameter and, as a second one, the table: 0 for build, 1 for probe.
+// The kernels of a resident join, for words of 32 and of 64 bits. Each has the planned call as its
+// first parameter, by value since a block would wait for a call in device memory, and as a second
+// one the table: 0 for build, 1 for probe. The kernel that plans writes the call in device memory.
 #pragma once
 
 #include "partition.cuh"
@@ -59,11 +60,11 @@ __device__ void count(const Source& source, const RadixPass<Word>& pass) {
 
 template <Attempt ATTEMPT, typename Word>
 __device__ void layOut(const RadixPass<Word>& pass) {
-    if (ATTEMPT == Attempt::SAMPLED) {
-        layOutSampledSlots<SCAN_THREADS>(pass.slots, pass.partitions, pass.bufferRows);
-    } else {
-        layOutSlots<SCAN_THREADS>(pass.slots, pass.partitions);
-    }
+    layOutSlots<SCAN_THREADS>(pass.slots, pass.partitions, pass.bufferRows,
+                              conditionOf<ATTEMPT>(pass), [](uint32_t count) {
+                                  return ATTEMPT == Attempt::SAMPLED ? sampledCapacityRows(count)
+                                                                     : alignedRows(count);
+                              });
 }
 
 template <typename Word>
@@ -78,59 +79,61 @@ __device__ void join(const ResidentCall<Word>& call) {
 }  // namespace gpujoin::resident
 
 // A kernel with a parameter `table` whose body may use the names of this namespace.
-#define GPUJOIN_TABLE_KERNEL(name, Word, Bits, bounds, body)                 \
-    extern "C" __global__ void bounds gpujoin_resident_##name##_##Bits(      \
-        const gpujoin::resident::ResidentCall<Word>* call, uint64_t table) { \
-        using namespace gpujoin::resident;                                   \
-        body;                                                                \
+#define GPUJOIN_TABLE_KERNEL(name, Word, Bits, bounds, body)                                  \
+    extern "C" __global__ void bounds gpujoin_resident_##name##_##Bits(                       \
+        const __grid_constant__ gpujoin::resident::ResidentCall<Word> call, uint64_t table) { \
+        using namespace gpujoin::resident;                                                    \
+        body;                                                                                 \
     }
 
 // The kernels that count and lay out slots for an attempt of a pass.
-#define GPUJOIN_COUNTING_KERNELS(order, source, pass, attempt, ATTEMPT, Word, Bits)        \
-    GPUJOIN_TABLE_KERNEL(clear_##order##_##attempt, Word, Bits, ,                          \
-                         clear<Attempt::ATTEMPT>(call->pass(table)))                       \
-    GPUJOIN_TABLE_KERNEL(count_##order##_##attempt, Word, Bits,                            \
-                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS),   \
-                         count<Attempt::ATTEMPT>(source(*call, table), call->pass(table))) \
-    GPUJOIN_TABLE_KERNEL(lay_out_##order##_##attempt, Word, Bits,                          \
-                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),               \
-                         layOut<Attempt::ATTEMPT>(call->pass(table)))
+#define GPUJOIN_COUNTING_KERNELS(order, source, pass, attempt, ATTEMPT, Word, Bits)      \
+    GPUJOIN_TABLE_KERNEL(clear_##order##_##attempt, Word, Bits, ,                        \
+                         clear<Attempt::ATTEMPT>(call.pass(table)))                      \
+    GPUJOIN_TABLE_KERNEL(count_##order##_##attempt, Word, Bits,                          \
+                         __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS), \
+                         count<Attempt::ATTEMPT>(source(call, table), call.pass(table))) \
+    GPUJOIN_TABLE_KERNEL(lay_out_##order##_##attempt, Word, Bits,                        \
+                         __launch_bounds__(gpujoin::resident::SCAN_THREADS),             \
+                         layOut<Attempt::ATTEMPT>(call.pass(table)))
 
 #define GPUJOIN_SCATTERING_KERNEL(order, source, pass, attempt, ATTEMPT, Word, Bits)        \
     GPUJOIN_TABLE_KERNEL(scatter_##order##_##attempt, Word, Bits,                           \
                          __launch_bounds__(gpujoin::resident::PassShape<Word>::THREADS, 2), \
-                         scatter<Attempt::ATTEMPT>(source(*call, table), call->pass(table)))
+                         scatter<Attempt::ATTEMPT>(source(call, table), call.pass(table)))
 
 // The kernels of a pass, which is firstPass or secondPass.
 #define GPUJOIN_PASS_KERNELS(order, source, pass, Word, Bits)                    \
-    GPUJOIN_TABLE_KERNEL(guess_##order, Word, Bits, , guess(call->pass(table)))  \
+    GPUJOIN_TABLE_KERNEL(guess_##order, Word, Bits, , guess(call.pass(table)))   \
     GPUJOIN_SCATTERING_KERNEL(order, source, pass, guessed, GUESSED, Word, Bits) \
     GPUJOIN_COUNTING_KERNELS(order, source, pass, sampled, SAMPLED, Word, Bits)  \
     GPUJOIN_SCATTERING_KERNEL(order, source, pass, sampled, SAMPLED, Word, Bits) \
     GPUJOIN_COUNTING_KERNELS(order, source, pass, counted, COUNTED, Word, Bits)  \
     GPUJOIN_SCATTERING_KERNEL(order, source, pass, counted, COUNTED, Word, Bits)
 
-#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                     \
-    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                     \
-        gpujoin::resident::ResidentCall<Word>* call) {                                           \
-        call->plan();                                                                            \
-    }                                                                                            \
-    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                                \
-    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                           \
-    GPUJOIN_TABLE_KERNEL(                                                                        \
-        map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),               \
-        mapTiles<SCAN_THREADS>(call->tables[table].firstSlots, call->launch.firstPartitions,     \
-                               PassShape<Word>::ROWS, call->tables[table].tileStarts))           \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)                \
-        gpujoin_resident_items_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {       \
-        using namespace gpujoin::resident;                                                       \
-        planItems<Word, SCAN_THREADS>(call->tables[0].slots, call->tables[1].slots, call->items, \
-                                      call->matches.matchCount);                                 \
-    }                                                                                            \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,                \
-                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)          \
-        gpujoin_resident_join_##Bits(const gpujoin::resident::ResidentCall<Word>* call) {        \
-        gpujoin::resident::join(*call);                                                          \
+#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                  \
+    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                  \
+        gpujoin::resident::ResidentCall<Word>* call) {                                        \
+        call->plan();                                                                         \
+    }                                                                                         \
+    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                             \
+    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                        \
+    GPUJOIN_TABLE_KERNEL(                                                                     \
+        map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),            \
+        mapTiles<SCAN_THREADS>(call.tables[table].firstSlots, call.launch.firstPartitions,    \
+                               PassShape<Word>::ROWS, call.tables[table].tileStarts))         \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)             \
+        gpujoin_resident_items_##Bits(                                                        \
+            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call) {             \
+        using namespace gpujoin::resident;                                                    \
+        planItems<Word, SCAN_THREADS>(call.tables[0].slots, call.tables[1].slots, call.items, \
+                                      call.matches.matchCount);                               \
+    }                                                                                         \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,             \
+                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)       \
+        gpujoin_resident_join_##Bits(                                                         \
+            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call) {             \
+        gpujoin::resident::join(call);                                                        \
     }
 
 GPUJOIN_RESIDENT_KERNELS(int32_t, 32)

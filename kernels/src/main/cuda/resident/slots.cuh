@@ -18,11 +18,13 @@ struct Slots {
     // Two words: 1 if a guessed slot was too small, and 1 if a sampled one was.
     uint32_t* overflow;
     uint32_t* sampleOverflow;
+    // Rows of the buffer that sampled or counted slots occupy so far.
+    unsigned long long* reservedRows;
 
     static GPUJOIN_INLINE Slots allocate(RegionAllocator& regions, uint32_t partitions) {
         return {regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(partitions),
                 regions.allocate<uint32_t>(partitions), regions.allocate<uint32_t>(1),
-                regions.allocate<uint32_t>(1)};
+                regions.allocate<uint32_t>(1),          regions.allocate<unsigned long long>(1)};
     }
 };
 
@@ -47,58 +49,44 @@ static __device__ void guessSlots(Slots slots, uint32_t partitions, uint32_t cap
 // First step of a sampled or counted attempt: uses the cursors as counters.
 static __device__ void clearCounts(Slots slots, uint32_t partitions, const uint32_t* condition) {
     uint32_t p = blockIdx.x * blockDim.x + threadIdx.x;
-    if (*condition != 0 && p < partitions) {
+    if (*condition == 0) {
+        return;
+    }
+    if (p == 0) {
+        *slots.reservedRows = 0;
+    }
+    if (p < partitions) {
         slots.cursor[p] = 0;
     }
 }
 
-// Replaces the counts of a sampled attempt by slots, which must fit `bufferRows`. Runs as one
-// block.
-template <int THREADS>
-__device__ void layOutSampledSlots(Slots slots, uint32_t partitions, uint64_t bufferRows) {
+// Replaces the counts of a sampled or counted attempt by slots; `capacityRows` computes the size of
+// a slot from its count. If the slots do not fit `bufferRows`, which happens to sampled ones only,
+// the sample overflows. Each block lays out the partitions of its threads, and the blocks reserve
+// their ranges of the buffer in any order.
+template <int THREADS, typename Capacity>
+__device__ void layOutSlots(Slots slots, uint32_t partitions, uint64_t bufferRows,
+                            const uint32_t* condition, Capacity capacityRows) {
     __shared__ BlockScan<THREADS, uint64_t> scan;
-    if (*slots.overflow == 0) {
+    __shared__ uint64_t base;
+    if (*condition == 0) {
         return;
     }
-    uint64_t before = 0;
-    for (uint32_t base = 0; base < partitions; base += THREADS) {
-        uint32_t p = base + threadIdx.x;
-        uint64_t capacity = p < partitions ? sampledCapacityRows(slots.cursor[p]) : 0;
-        uint64_t total;
-        uint64_t begin = before + scan.exclusiveSum(capacity, total);
-        if (p < partitions) {
-            slots.begin[p] = static_cast<uint32_t>(begin);
-            slots.end[p] = static_cast<uint32_t>(begin + capacity);
-            slots.cursor[p] = static_cast<uint32_t>(begin);
+    uint32_t p = blockIdx.x * THREADS + threadIdx.x;
+    uint64_t capacity = p < partitions ? capacityRows(slots.cursor[p]) : 0;
+    uint64_t total;
+    uint64_t begin = scan.exclusiveSum(capacity, total);
+    if (threadIdx.x == 0) {
+        base = atomicAdd(slots.reservedRows, static_cast<unsigned long long>(total));
+        if (base + total > bufferRows) {
+            *slots.sampleOverflow = 1;
         }
-        before += total;
     }
-    if (threadIdx.x == 0 && before > bufferRows) {
-        *slots.sampleOverflow = 1;
-    }
-}
-
-// Replaces the counts of a counted attempt by slots of exactly that size. Runs as one block.
-template <int THREADS>
-__device__ void layOutSlots(Slots slots, uint32_t partitions) {
-    __shared__ BlockScan<THREADS> scan;
-    if (*slots.sampleOverflow == 0) {
-        return;
-    }
-    uint32_t before = 0;
-    for (uint32_t base = 0; base < partitions; base += THREADS) {
-        uint32_t p = base + threadIdx.x;
-        uint32_t count = p < partitions ? slots.cursor[p] : 0;
-        uint32_t aligned =
-            (count + SLOT_ALIGNMENT_ROWS - 1) / SLOT_ALIGNMENT_ROWS * SLOT_ALIGNMENT_ROWS;
-        uint32_t total;
-        uint32_t begin = before + scan.exclusiveSum(aligned, total);
-        if (p < partitions) {
-            slots.begin[p] = begin;
-            slots.end[p] = begin + count;
-            slots.cursor[p] = begin;
-        }
-        before += total;
+    __syncthreads();
+    if (p < partitions) {
+        slots.begin[p] = static_cast<uint32_t>(base + begin);
+        slots.end[p] = static_cast<uint32_t>(base + begin + capacity);
+        slots.cursor[p] = static_cast<uint32_t>(base + begin);
     }
 }
 

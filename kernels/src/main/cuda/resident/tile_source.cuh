@@ -17,7 +17,8 @@ namespace gpujoin::resident {
 
 using TileBarrier = cuda::barrier<cuda::thread_scope_block>;
 
-// Rows of one tile, and the first of its partitions in the slots of the target.
+// Rows of a tile or of consecutive tiles, and the first of their partitions in the slots of the
+// target.
 struct Tile {
     uint64_t first;
     uint32_t rows;
@@ -49,17 +50,21 @@ __device__ inline void stageBytes(void* target, const void* source, uint32_t len
 // columns.
 template <typename Word>
 struct ColumnSource {
+    // Whether a tile has rows of all partitions.
+    static constexpr bool TILES_SPREAD = true;
     const Word* keys;
     const Word* payloads;
     uint64_t rows;
 
-    __device__ Tile locate(uint32_t tile, uint32_t tileRows) const {
+    // Returns the rows of up to `tiles` tiles from `tile` on; no rows if there is no such tile.
+    __device__ Tile locate(uint32_t tile, uint32_t tiles, uint32_t tileRows) const {
         uint64_t first = uint64_t{tile} * tileRows;
         if (first >= rows) {
             return {0, 0, 0};
         }
         uint64_t rest = rows - first;
-        return {first, static_cast<uint32_t>(rest < tileRows ? rest : tileRows), 0};
+        uint64_t most = uint64_t{tiles} * tileRows;
+        return {first, static_cast<uint32_t>(rest < most ? rest : most), 0};
     }
 
     // Columns may end within a 16-byte unit; threads copy the rows of this unit separately.
@@ -95,6 +100,7 @@ struct ColumnSource {
 // tile consists of tuples.
 template <typename Word>
 struct PartitionSource {
+    static constexpr bool TILES_SPREAD = false;
     const Tuple<Word>* tuples;
     Slots slots;
     // First tile of each partition and, last, the number of tiles; written by mapTiles.
@@ -102,8 +108,10 @@ struct PartitionSource {
     uint32_t partitions;
     uint32_t digits;
 
-    // Called by all threads of a block, which has at least as many threads as there are partitions.
-    __device__ Tile locate(uint32_t tile, uint32_t tileRows) const {
+    // Returns the rows of up to `tiles` tiles from `tile` on that lie in one partition; no rows if
+    // there is no such tile. Called by all threads of a block, which has at least as many threads as
+    // there are partitions.
+    __device__ Tile locate(uint32_t tile, uint32_t tiles, uint32_t tileRows) const {
         __shared__ Tile found;
         if (threadIdx.x == 0) {
             found = {0, 0, 0};
@@ -114,7 +122,9 @@ struct PartitionSource {
             if (start <= tile && tile < tileStarts[threadIdx.x + 1]) {
                 uint32_t first = slots.begin[threadIdx.x] + (tile - start) * tileRows;
                 uint32_t rest = slots.cursor[threadIdx.x] - first;
-                found = {first, rest < tileRows ? rest : tileRows, threadIdx.x * digits};
+                uint64_t most = uint64_t{tiles} * tileRows;
+                found = {first, rest < most ? rest : static_cast<uint32_t>(most),
+                         threadIdx.x * digits};
             }
         }
         __syncthreads();

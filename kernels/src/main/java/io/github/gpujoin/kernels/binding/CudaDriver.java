@@ -106,9 +106,11 @@ public interface CudaDriver extends AutoCloseable {
      * what the kernel declares.
      *
      * @param sharedBytes of each block
+     * @param arguments in the order of the kernel's parameters; each has the 8-byte words of a
+     *     number or of a struct
      */
     void launchWithSharedMemory(
-            String kernel, int blocks, int threads, int sharedBytes, long... arguments);
+            String kernel, int blocks, int threads, int sharedBytes, long[]... arguments);
 
     /**
      * Loads the kernels of an image, unless they are loaded. No kernel may run: the driver would

@@ -13,7 +13,7 @@ import io.github.gpujoin.core.region.Memory;
  *   +--------+--------+----------+---------+
  *   | build  | probe  | matches  | memory  |
  *   +--------+--------+----------+---------+
- *   96               104        156             512
+ *   96               104        160             512
  *   +----------------+----------+---------------+
  *   | workspaceBytes | launch   | of kernels    |
  *   +----------------+----------+---------------+
@@ -31,7 +31,7 @@ final class ResidentCall {
     static final int MEMORY_OFFSET = 88;
     static final int WORKSPACE_BYTES_OFFSET = 96;
     static final int LAUNCH_OFFSET = 104;
-    static final int LAUNCH_BYTES = 52;
+    static final int LAUNCH_BYTES = 56;
 
     /** Start of the workspace and its regions, in bytes. */
     static final int ALIGNMENT_BYTES = 256;
@@ -83,7 +83,8 @@ final class ResidentCall {
             int slotThreads,
             int scanThreads,
             int joinThreads,
-            int joinBlocksPerSm) {
+            int joinBlocksPerSm,
+            int scatterWaves) {
 
         static LaunchShape read(long address) {
             int[] words = new int[LAUNCH_BYTES / Integer.BYTES];
@@ -92,7 +93,7 @@ final class ResidentCall {
             }
             return new LaunchShape(
                     words[0], words[1], words[2], words[3], words[4], words[5], words[6], words[7],
-                    words[8], words[9], words[10], words[11], words[12]);
+                    words[8], words[9], words[10], words[11], words[12], words[13]);
         }
 
         boolean hasTwoPasses() {
@@ -105,6 +106,15 @@ final class ResidentCall {
     }
 
     private ResidentCall() {}
+
+    /** Returns the words of a call, as a parameter of kernels. */
+    static long[] words(long address) {
+        long[] words = new long[BYTES / Long.BYTES];
+        for (int i = 0; i < words.length; i++) {
+            words[i] = Memory.getLong(address + (long) Long.BYTES * i);
+        }
+        return words;
+    }
 
     /**
      * Writes what the host determines.

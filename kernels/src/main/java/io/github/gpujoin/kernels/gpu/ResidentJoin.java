@@ -22,8 +22,8 @@ final class ResidentJoin {
     private static final int BUILD = 0;
     private static final int PROBE = 1;
 
-    /** What a join of given sizes needs. */
-    record Plan(long workspaceBytes, LaunchShape launch) {}
+    /** A planned join: its workspace, how to launch its kernels, and their parameter. */
+    private record Plan(long workspaceBytes, LaunchShape launch, long[] call) {}
 
     private final CudaDriver driver;
     private final String suffix;
@@ -46,9 +46,9 @@ final class ResidentJoin {
         this.call = scratch.device(ResidentCall.BYTES);
     }
 
-    /** Returns what a join needs; of the tables, only the numbers of rows count. */
-    Plan plan(ResidentCall.Table build, ResidentCall.Table probe) {
-        return plan(build, probe, new ResidentCall.Matches(0, 0, 0, 0, 0), 0);
+    /** Returns the workspace that a join needs; of the tables, only the numbers of rows count. */
+    long workspaceBytes(ResidentCall.Table build, ResidentCall.Table probe) {
+        return plan(build, probe, new ResidentCall.Matches(0, 0, 0, 0, 0), 0).workspaceBytes();
     }
 
     private Plan plan(
@@ -63,14 +63,15 @@ final class ResidentJoin {
             driver.copyToHost(region.address(), call, ResidentCall.BYTES);
             return new Plan(
                     Memory.getLong(region.address() + ResidentCall.WORKSPACE_BYTES_OFFSET),
-                    LaunchShape.read(region.address() + ResidentCall.LAUNCH_OFFSET));
+                    LaunchShape.read(region.address() + ResidentCall.LAUNCH_OFFSET),
+                    ResidentCall.words(region.address()));
         }
     }
 
     /**
      * Queues the join. The memory of inputs, results and workspace does not overlap.
      *
-     * @param workspace device address of the bytes of the plan, a multiple of {@link
+     * @param workspace device address of {@link #workspaceBytes}, a multiple of {@link
      *     ResidentCall#ALIGNMENT_BYTES}
      */
     void start(
@@ -78,70 +79,87 @@ final class ResidentJoin {
             ResidentCall.Table probe,
             ResidentCall.Matches matches,
             long workspace) {
-        LaunchShape shape = plan(build, probe, matches, workspace).launch();
+        Plan plan = plan(build, probe, matches, workspace);
+        LaunchShape shape = plan.launch();
         for (int table : new int[] {BUILD, PROBE}) {
             int tiles = shape.tiles(table);
-            startPass(
-                    "first",
-                    table,
-                    tiles,
-                    shape.firstPartitions(),
-                    shape.firstPartitions(),
-                    shape.firstScatterBytes(),
-                    shape);
+            Pass first =
+                    new Pass(
+                            "first",
+                            table,
+                            tiles,
+                            shape.firstPartitions(),
+                            shape.firstPartitions(),
+                            shape.firstScatterBytes());
+            startPass(plan, first);
             if (shape.hasTwoPasses()) {
-                launch("map_tiles", 1, shape.scanThreads(), 0, table);
-                int digits = shape.partitions() / shape.firstPartitions();
-                startPass(
-                        "second",
-                        table,
-                        tiles + shape.firstPartitions(),
-                        digits,
-                        shape.partitions(),
-                        shape.secondScatterBytes(),
-                        shape);
+                launch(plan, "map_tiles", 1, shape.scanThreads(), 0, table);
+                Pass second =
+                        new Pass(
+                                "second",
+                                table,
+                                tiles + shape.firstPartitions(),
+                                shape.partitions() / shape.firstPartitions(),
+                                shape.partitions(),
+                                shape.secondScatterBytes());
+                startPass(plan, second);
             }
         }
-        driver.launch(PREFIX + "items" + suffix, 1, shape.scanThreads(), call);
-        driver.launchWithSharedMemory(
-                PREFIX + "join" + suffix,
+        launch("items", 1, shape.scanThreads(), 0, plan.call());
+        launch(
+                "join",
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),
-                call);
+                plan.call());
     }
+
+    /** One radix pass over a table. */
+    private record Pass(
+            String name, int table, int tiles, int digits, int partitions, int scatterBytes) {}
 
     /**
      * Queues the attempt with guessed sizes, a block for each tile, and those with sampled and
-     * counted sizes, whose kernels return at once if an earlier attempt succeeded.
+     * counted sizes, whose fewer blocks return at once if an earlier attempt succeeded.
      */
-    private void startPass(
-            String pass,
-            int table,
-            int tiles,
-            int digits,
-            int partitions,
-            int scatterBytes,
-            LaunchShape shape) {
-        if (tiles == 0) {
+    private void startPass(Plan plan, Pass pass) {
+        if (pass.tiles() == 0) {
             return;
         }
-        int slotBlocks = (partitions + shape.slotThreads() - 1) / shape.slotThreads();
-        int resident = Math.min(tiles, driver.multiprocessors() * shape.tileBlocksPerSm());
-        int tileThreads = shape.tileThreads();
-        launch("guess_" + pass, slotBlocks, shape.slotThreads(), 0, table);
-        launch("scatter_" + pass + "_guessed", tiles, tileThreads, scatterBytes, table);
+        LaunchShape shape = plan.launch();
+        int table = pass.table();
+        int slotBlocks = blocks(pass.partitions(), shape.slotThreads());
+        int scanBlocks = blocks(pass.partitions(), shape.scanThreads());
+        int resident = driver.multiprocessors() * shape.tileBlocksPerSm();
+        int countBlocks = Math.min(pass.tiles(), resident);
+        int scatterBlocks = Math.min(pass.tiles(), resident * shape.scatterWaves());
+        int threads = shape.tileThreads();
+        int scatterBytes = pass.scatterBytes();
+        launch(plan, "guess_" + pass.name(), slotBlocks, shape.slotThreads(), 0, table);
+        String guessed = "scatter_" + pass.name() + "_guessed";
+        launch(plan, guessed, pass.tiles(), threads, scatterBytes, table);
         for (String attempt : new String[] {"_sampled", "_counted"}) {
-            String step = pass + attempt;
-            launch("clear_" + step, slotBlocks, shape.slotThreads(), 0, table);
-            launch("count_" + step, resident, tileThreads, Integer.BYTES * digits, table);
-            launch("lay_out_" + step, 1, shape.scanThreads(), 0, table);
-            launch("scatter_" + step, resident, tileThreads, scatterBytes, table);
+            String step = pass.name() + attempt;
+            int countBytes = Integer.BYTES * pass.digits();
+            launch(plan, "clear_" + step, slotBlocks, shape.slotThreads(), 0, table);
+            launch(plan, "count_" + step, countBlocks, threads, countBytes, table);
+            launch(plan, "lay_out_" + step, scanBlocks, shape.scanThreads(), 0, table);
+            launch(plan, "scatter_" + step, scatterBlocks, threads, scatterBytes, table);
         }
     }
 
-    private void launch(String kernel, int blocks, int threads, int sharedBytes, int table) {
+    private static int blocks(int items, int blockItems) {
+        return (items + blockItems - 1) / blockItems;
+    }
+
+    private void launch(
+            Plan plan, String kernel, int blocks, int threads, int sharedBytes, int table) {
+        launch(kernel, blocks, threads, sharedBytes, plan.call(), new long[] {table});
+    }
+
+    private void launch(
+            String kernel, int blocks, int threads, int sharedBytes, long[]... arguments) {
         driver.launchWithSharedMemory(
-                PREFIX + kernel + suffix, blocks, threads, sharedBytes, call, table);
+                PREFIX + kernel + suffix, blocks, threads, sharedBytes, arguments);
     }
 }

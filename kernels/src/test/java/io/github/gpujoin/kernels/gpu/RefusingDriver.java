@@ -341,8 +341,8 @@ final class RefusingDriver implements CudaDriver {
 
     @Override
     public void launchWithSharedMemory(
-            String kernel, int blocks, int threads, int sharedBytes, long... arguments) {
-        launch(kernel, blocks, threads, arguments);
+            String kernel, int blocks, int threads, int sharedBytes, long[]... arguments) {
+        launch(kernel, blocks, threads);
     }
 
     @Override

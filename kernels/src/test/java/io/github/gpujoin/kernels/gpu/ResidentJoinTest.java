@@ -81,9 +81,40 @@ class ResidentJoinTest {
     })
     void shouldFindEveryPairOfEqualKeys(int bits, int buildRows, int probeRows, int distinct) {
         Random random = new Random(bits + 31L * buildRows + probeRows);
+        assertJoin(bits, keys(random, buildRows, distinct), keys(random, probeRows, distinct));
+    }
+
+    /**
+     * Partitions of all sizes: with low powers, guessed slots of the second pass are too small, and
+     * with high ones, those of the first too. Rows in the order of their keys fill a few slots
+     * first.
+     */
+    @ParameterizedTest(name = "{0} bits, power {1}, sorted {2}")
+    @CsvSource({
+        "64, 2, false",
+        "64, 8, false",
+        "64, 60, false",
+        "32, 8, false",
+        "64, 1, true",
+        "64, 8, true"
+    })
+    void shouldFindEveryPairOfSkewedKeys(int bits, int power, boolean isSorted) {
+        Random random = new Random(bits + power);
+        long[] build = numbers(3_000_000);
+        long[] probe =
+                random.doubles(4_000_000)
+                        .mapToLong(value -> (long) (Math.pow(value, power) * build.length))
+                        .toArray();
+        if (isSorted) {
+            Arrays.sort(probe);
+        }
+        assertJoin(bits, build, probe);
+    }
+
+    private void assertJoin(int bits, long[] build, long[] probe) {
         int wordBytes = bits / Byte.SIZE;
-        long[] build = keys(random, buildRows, distinct);
-        long[] probe = keys(random, probeRows, distinct);
+        int buildRows = build.length;
+        int probeRows = probe.length;
         Map<Long, List<Integer>> rows = new HashMap<>();
         for (int i = 0; i < build.length; i++) {
             rows.computeIfAbsent(build[i], key -> new ArrayList<>()).add(i);
@@ -107,7 +138,7 @@ class ResidentJoinTest {
                         expected,
                         buffers.device(Long.BYTES));
         ResidentJoin join = new ResidentJoin(driver, bits, buffers);
-        long workspace = buffers.device(join.plan(buildTable, probeTable).workspaceBytes());
+        long workspace = buffers.device(join.workspaceBytes(buildTable, probeTable));
 
         join.start(buildTable, probeTable, matches, workspace);
         while (!driver.isIdle()) {

@@ -369,12 +369,16 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public void launch(String kernel, int blocks, int threads, long... arguments) {
         enter();
-        launch(kernels.get(kernel), kernel, blocks, threads, 0, arguments);
+        Pointer[] parameters = new Pointer[arguments.length];
+        for (int i = 0; i < arguments.length; i++) {
+            parameters[i] = Pointer.to(new long[] {arguments[i]});
+        }
+        launch(kernels.get(kernel), kernel, blocks, threads, 0, parameters);
     }
 
     @Override
     public void launchWithSharedMemory(
-            String kernel, int blocks, int threads, int sharedBytes, long... arguments) {
+            String kernel, int blocks, int threads, int sharedBytes, long[]... arguments) {
         enter();
         CUfunction function = kernels.get(kernel);
         check(
@@ -383,7 +387,11 @@ final class JCudaBinding implements CudaDriver {
                         CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                         sharedBytes),
                 "cuFuncSetAttribute sharedBytes=" + sharedBytes);
-        launch(function, kernel, blocks, threads, sharedBytes, arguments);
+        Pointer[] parameters = new Pointer[arguments.length];
+        for (int i = 0; i < arguments.length; i++) {
+            parameters[i] = Pointer.to(arguments[i]);
+        }
+        launch(function, kernel, blocks, threads, sharedBytes, parameters);
     }
 
     private void launch(
@@ -392,11 +400,7 @@ final class JCudaBinding implements CudaDriver {
             int blocks,
             int threads,
             int sharedBytes,
-            long... arguments) {
-        Pointer[] parameters = new Pointer[arguments.length];
-        for (int i = 0; i < arguments.length; i++) {
-            parameters[i] = Pointer.to(new long[] {arguments[i]});
-        }
+            Pointer[] parameters) {
         check(
                 JCudaDriver.cuLaunchKernel(
                         function,
