@@ -200,7 +200,8 @@ struct RunReservation {
     // Stores the differences from positions to target rows. Returns whether a run exceeds its slot
     // without the withheld rows.
     template <typename Word, Attempt ATTEMPT>
-    __device__ bool finish(const TileMemory<Word, Shape>& memory, uint32_t withheldRows) const {
+    __device__ bool finish(const TileMemory<Word, Shape>& memory,
+                           const uint32_t& withheldRows) const {
         bool overflow = false;
         uint32_t next = position;
         GPUJOIN_UNROLL
@@ -260,7 +261,7 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
                             const Slots& slots, Tuple<Word>* target, void* shared,
-                            TileBarrier& staged, bool parity, uint32_t withheldRows) {
+                            TileBarrier& staged, bool parity, const uint32_t& withheldRows) {
     uint32_t digits = digit.count();
     auto memory = TileMemory<Word, Shape>::over(shared, digits);
     uint32_t* overflowWord = ATTEMPT == Attempt::GUESSED ? slots.overflow : slots.sampleOverflow;
@@ -322,18 +323,22 @@ __device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit di
         cuda::device::experimental::fence_proxy_async_shared_cta();
 #endif
     }
-    constexpr bool WITHHOLDS = ATTEMPT == Attempt::GUESSED && Source::TILES_SPREAD;
-    uint32_t capacityRows = WITHHOLDS ? __ldg(slots.end) - __ldg(slots.begin) : 0;
+    // In shared memory, since registers limit the blocks that run at once.
+    __shared__ uint32_t withheld;
     bool parity = false;
     for (uint32_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         Tile tile = source.locate(t, 1, Shape::ROWS);
+        if (threadIdx.x == 0) {
+            withheld = ATTEMPT == Attempt::GUESSED && Source::TILES_SPREAD
+                           ? withheldRows(*slots.end - *slots.begin, t, tiles)
+                           : 0;
+        }
         __syncthreads();
         if (tile.rows == 0) {
             return;
         }
-        scatterTile<Word, Source, Shape, ATTEMPT>(
-            source, tile, digit, slots, target, shared, staged, parity,
-            WITHHOLDS ? withheldRows(capacityRows, t, tiles) : 0);
+        scatterTile<Word, Source, Shape, ATTEMPT>(source, tile, digit, slots, target, shared,
+                                                  staged, parity, withheld);
         parity = !parity;
     }
 }
