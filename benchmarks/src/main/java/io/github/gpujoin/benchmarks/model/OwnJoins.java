@@ -49,6 +49,20 @@ final class OwnJoins {
                         facts(2, PLAIN_BYTES, Placement.REPLICATED),
                         "G facts/s"),
                 PublishedPoint.validated(
+                        "facts-16-bytes-4",
+                        result("nvidia-h200-x4-group-2026-11-27.txt"),
+                        "facts of 16 bytes from pinned rings, counted, four H200s, replicated table",
+                        8.89,
+                        facts(4, PLAIN_BYTES, Placement.REPLICATED),
+                        "G facts/s"),
+                PublishedPoint.validated(
+                        "facts-16-bytes-4-sharded",
+                        result("nvidia-h200-x4-group-2026-11-27.txt"),
+                        "facts of 16 bytes from pinned rings, counted, four H200s, sharded table",
+                        9.64,
+                        facts(4, PLAIN_BYTES, Placement.SHARDED),
+                        "G facts/s"),
+                PublishedPoint.validated(
                         "facts-encoded",
                         result("nvidia-h200-encoded-2026-11-24.txt"),
                         "facts of 27-bit keys, encoded, counted, one H200",
