@@ -86,19 +86,49 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     protected void append(JoinSide side, Chunk chunk) throws InterruptedException {
         RadixLane lane = idleLanes.take();
         throwFailure();
-        Chunk read = chunk.isTransient() ? chunk.onHeap() : chunk;
-        read.retain();
-        threads.execute(
-                () -> {
-                    try {
-                        lane.append(side, read);
-                    } catch (Throwable e) {
-                        failure.compareAndSet(null, e);
-                    } finally {
-                        read.release();
-                        idleLanes.add(lane);
-                    }
-                });
+        Partitioning task =
+                new Partitioning(lane, side, chunk.isTransient() ? chunk.onHeap() : chunk);
+        try {
+            threads.execute(task);
+        } catch (Throwable e) {
+            task.release(); // no thread could be started
+            throw e;
+        }
+    }
+
+    /** Partitions a chunk. It is the user of the chunk until a thread has run it, or none will. */
+    private final class Partitioning implements Runnable {
+
+        private final RadixLane lane;
+        private final JoinSide side;
+        private final AtomicReference<Chunk> chunk;
+
+        Partitioning(RadixLane lane, JoinSide side, Chunk chunk) {
+            this.lane = lane;
+            this.side = side;
+            this.chunk = new AtomicReference<>(chunk);
+            chunk.retain();
+        }
+
+        @Override
+        public void run() {
+            try {
+                lane.append(side, chunk.get());
+            } catch (Throwable e) {
+                failure.compareAndSet(null, e);
+            } finally {
+                release();
+                idleLanes.add(lane);
+            }
+        }
+
+        /** Releases the chunk unless it is released. */
+        void release() {
+            Chunk released = chunk.getAndSet(null);
+            if (released != null) {
+                released.release();
+            }
+        }
     }
 
     private void throwFailure() {
@@ -220,7 +250,11 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
 
     @Override
     protected void release() {
-        threads.shutdownNow();
+        for (Runnable queued : threads.shutdownNow()) {
+            if (queued instanceof Partitioning partitioning) {
+                partitioning.release();
+            }
+        }
         boolean isInterrupted = false;
         boolean isTerminated = false;
         while (!isTerminated) {

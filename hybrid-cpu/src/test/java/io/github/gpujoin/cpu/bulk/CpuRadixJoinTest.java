@@ -272,6 +272,32 @@ class CpuRadixJoinTest {
         }
     }
 
+    /** More chunks than threads, so that some closes find a chunk that no thread has begun. */
+    @Test
+    void shouldReleaseSlotsIfClosedWhileLoading() throws Exception {
+        int slots = 8;
+        for (int round = 0; round < 100; round++) {
+            try (SlotPool pool = new SlotPool(Allocator.unlimited(), slots, 64 << 10)) {
+                try (BulkJoin join =
+                        new CpuRadixJoin(
+                                spec(BulkJoinKind.INNER, new BulkOutput.Count()),
+                                RadixJoinOptions.ofThreads(2),
+                                Allocator.unlimited())) {
+                    ChunkBuilder builder = new ChunkBuilder(TUPLES, CHUNK_ROWS * 16, pool);
+                    for (int number = 0; number < 3 + round % 6; number++) {
+                        builder.putLong(0, number);
+                        builder.putLong(1, number);
+                        builder.endRow();
+                        Chunk inSlot = seal(builder);
+                        join.submit(JoinSide.LEFT, inSlot);
+                        inSlot.release();
+                    }
+                }
+                assertThat(pool.freeCount()).as("round %d", round).isEqualTo(slots);
+            }
+        }
+    }
+
     @Test
     void shouldLoseNoResultIfPollIsInterrupted() throws Exception {
         List<Chunk> chunks = chunks(3_000, row -> 1);
