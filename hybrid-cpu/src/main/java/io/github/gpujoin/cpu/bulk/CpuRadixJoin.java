@@ -259,7 +259,8 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         boolean isTerminated = false;
         while (!isTerminated) {
             try {
-                // Tasks that partition a chunk, and batches of matches, end within milliseconds.
+                // Tasks check their interrupt before each slice of a chunk and each block of
+                // tuples.
                 isTerminated = threads.awaitTermination(1, TimeUnit.SECONDS);
             } catch (InterruptedException e) {
                 isInterrupted = true;

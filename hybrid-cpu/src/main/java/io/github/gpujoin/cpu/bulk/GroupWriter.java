@@ -71,9 +71,6 @@ final class GroupWriter implements ResultWriter {
     @Override
     public void write(ResultSides sides, long[] left, long[] right, int count)
             throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
         groups.add(new Batch(left, right, count), count);
         if (groups.isFull()) {
             finish();

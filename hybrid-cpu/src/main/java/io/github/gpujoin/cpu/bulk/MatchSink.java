@@ -58,6 +58,7 @@ final class MatchSink {
 
     private void flushPairs() throws InterruptedException {
         if (pairCount > 0) {
+            Blocks.checkInterrupt(); // a block of tuples may have any number of matches
             boolean isLeftBuild = buildSide == JoinSide.LEFT;
             writer.write(
                     ResultSides.BOTH,
@@ -70,6 +71,7 @@ final class MatchSink {
 
     private void flushSingles() throws InterruptedException {
         if (singleCount > 0) {
+            Blocks.checkInterrupt();
             writer.write(ResultSides.of(singleSide), singles, singles, singleCount);
             singleCount = 0;
         }

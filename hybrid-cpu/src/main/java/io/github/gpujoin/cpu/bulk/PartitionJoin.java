@@ -69,24 +69,34 @@ final class PartitionJoin {
                 segments.load(stores.get(build), partition),
                 tuples(stores, build, partition),
                 layouts.get(build).tupleBytes());
+        long probeBytes = layouts.get(build.other()).tupleBytes();
         forEachExtent(
                 stores.get(build.other()),
                 partition,
-                (address, count) -> {
-                    if (kind.returnsPairs()) {
-                        probePairs(build, address, count);
-                    } else if (build == JoinSide.RIGHT) {
-                        probeExistence(address, count);
-                    } else {
-                        probeRemoving(address, count);
-                    }
-                });
+                (address, count) ->
+                        Blocks.forEach(
+                                count,
+                                (from, to) ->
+                                        probe(
+                                                build,
+                                                address + from * probeBytes,
+                                                (int) (to - from))));
         if (kind.returnsPairs() && kind.keepsUnmatched(build)) {
             addUnmarked(build);
         } else if (kind == BulkJoinKind.ANTI && build == JoinSide.LEFT) {
             addRemaining();
         }
         sink.flush();
+    }
+
+    private void probe(JoinSide build, long address, int count) throws InterruptedException {
+        if (kind.returnsPairs()) {
+            probePairs(build, address, count);
+        } else if (build == JoinSide.RIGHT) {
+            probeExistence(address, count);
+        } else {
+            probeRemoving(address, count);
+        }
     }
 
     /** Adds the tuples of a partition, none of which has a match. */
@@ -153,11 +163,15 @@ final class PartitionJoin {
 
     private void addUnmarked(JoinSide build) throws InterruptedException {
         long bytes = layouts.get(build).tupleBytes();
-        for (int number = 0; number < table.count(); number++) {
-            if (Memory.getByte(table.marks() + number) == 0) {
-                sink.single(build, table.tuples() + number * bytes);
-            }
-        }
+        Blocks.forEach(
+                table.count(),
+                (from, to) -> {
+                    for (long number = from; number < to; number++) {
+                        if (Memory.getByte(table.marks() + number) == 0) {
+                            sink.single(build, table.tuples() + number * bytes);
+                        }
+                    }
+                });
     }
 
     // ------------------------------------------------------------------ semi and anti joins
@@ -228,12 +242,16 @@ final class PartitionJoin {
     private void addRemaining() throws InterruptedException {
         long bytes = layouts.get(JoinSide.LEFT).tupleBytes();
         long slots = 1L << (Long.SIZE - table.slotShift());
-        for (long slot = 0; slot < slots; slot++) {
-            int end = Memory.getInt(table.ends() + 4 * slot);
-            for (int n = Memory.getInt(table.starts() + 4 * slot); n < end; n++) {
-                sink.single(JoinSide.LEFT, table.tuples() + n * bytes);
-            }
-        }
+        Blocks.forEach(
+                slots,
+                (from, to) -> {
+                    for (long slot = from; slot < to; slot++) {
+                        int end = Memory.getInt(table.ends() + 4 * slot);
+                        for (int n = Memory.getInt(table.starts() + 4 * slot); n < end; n++) {
+                            sink.single(JoinSide.LEFT, table.tuples() + n * bytes);
+                        }
+                    }
+                });
     }
 
     // ------------------------------------------------------------------ keys

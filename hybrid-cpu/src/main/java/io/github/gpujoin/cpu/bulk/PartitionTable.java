@@ -117,16 +117,42 @@ final class PartitionTable implements AutoCloseable {
         this.tupleBytes = tupleBytes;
         this.count = (int) tupleCount;
         this.slotBits = slotBits(tupleCount);
-        Memory.fill(null, starts.address(), (4L << slotBits) + 4, (byte) 0);
-        extents.forEach(this::countSlots);
+        clear(starts.address(), (4L << slotBits) + 4);
+        visitBlocks(extents, this::countSlots);
         sumUp();
-        extents.forEach(this::copyToSlots);
+        visitBlocks(extents, this::copyToSlots);
         if (ends.lengthBytes() > 0) {
-            Memory.copy(null, starts.address() + 4, null, ends.address(), 4L << slotBits);
+            long source = starts.address() + 4;
+            long target = ends.address();
+            Blocks.forEach(
+                    1L << slotBits,
+                    (from, to) ->
+                            Memory.copy(
+                                    null,
+                                    source + 4 * from,
+                                    null,
+                                    target + 4 * from,
+                                    4 * (to - from)));
         }
         if (marks.lengthBytes() > 0) {
-            Memory.fill(null, marks.address(), count, (byte) 0);
+            clear(marks.address(), count);
         }
+    }
+
+    private static void clear(long address, long lengthBytes) throws InterruptedException {
+        Blocks.forEach(
+                lengthBytes, (from, to) -> Memory.fill(null, address + from, to - from, (byte) 0));
+    }
+
+    private void visitBlocks(Extents extents, PartitionStore.ExtentVisitor visitor)
+            throws InterruptedException {
+        extents.forEach(
+                (address, extent) ->
+                        Blocks.forEach(
+                                extent,
+                                (from, to) ->
+                                        visitor.visit(
+                                                address + from * tupleBytes, (int) (to - from))));
     }
 
     private void countSlots(long address, int extent) {
@@ -140,13 +166,17 @@ final class PartitionTable implements AutoCloseable {
     }
 
     /** Turns counts into ends. */
-    private void sumUp() {
+    private void sumUp() throws InterruptedException {
         long starts = this.starts.address();
-        int end = 0;
-        for (long slot = 0; slot <= 1L << slotBits; slot++) {
-            end += Memory.getInt(starts + 4 * slot);
-            Memory.putInt(starts + 4 * slot, end);
-        }
+        Blocks.forEach(
+                (1L << slotBits) + 1,
+                (from, to) -> {
+                    int end = from == 0 ? 0 : Memory.getInt(starts + 4 * (from - 1));
+                    for (long slot = from; slot < to; slot++) {
+                        end += Memory.getInt(starts + 4 * slot);
+                        Memory.putInt(starts + 4 * slot, end);
+                    }
+                });
     }
 
     /** Fills each slot from its end, so that ends become starts. */

@@ -55,10 +55,16 @@ final class RadixLane implements AutoCloseable {
         }
     }
 
-    void append(JoinSide side, Chunk chunk) {
+    /**
+     * Adds the rows of a chunk to the partitions.
+     *
+     * @throws InterruptedException if the thread is interrupted; some rows may be added then
+     */
+    void append(JoinSide side, Chunk chunk) throws InterruptedException {
         RadixPartitioner partitioner = partitioners.get(side);
         int sliceRows = partitioner.sliceRows();
         for (int row = 0; row < chunk.rowCount(); row += sliceRows) {
+            Blocks.checkInterrupt();
             partitioner.append(chunk, row, Math.min(sliceRows, chunk.rowCount() - row));
             countMemory();
             if (memoryBytes > shareBytes && options.spillDirectory() != null) {
@@ -137,6 +143,7 @@ final class RadixLane implements AutoCloseable {
         PartitionJoin join =
                 new PartitionJoin(spec, stores, layouts(), table, segments, new MatchSink(writer));
         for (Integer p = partitions.poll(); p != null; p = partitions.poll()) {
+            Blocks.checkInterrupt();
             if (p == options.partitions()) {
                 join.addUnmatched(p);
             } else {

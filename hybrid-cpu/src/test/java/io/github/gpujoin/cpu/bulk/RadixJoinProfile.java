@@ -115,8 +115,12 @@ public final class RadixJoinProfile {
                         1, partitionBits, RadixJoinOptions.DEFAULT_RESULT_CHUNK_BYTES, null);
         try (RadixLane lane = new RadixLane(spec, options, Long.MAX_VALUE, Allocator.unlimited())) {
             long startNs = THREADS.getCurrentThreadCpuTime();
-            left.forEach(chunk -> lane.append(JoinSide.LEFT, chunk));
-            right.forEach(chunk -> lane.append(JoinSide.RIGHT, chunk));
+            for (Chunk chunk : left) {
+                lane.append(JoinSide.LEFT, chunk);
+            }
+            for (Chunk chunk : right) {
+                lane.append(JoinSide.RIGHT, chunk);
+            }
             long partitionedNs = THREADS.getCurrentThreadCpuTime();
             Map<JoinSide, List<PartitionStore>> stores = new EnumMap<>(JoinSide.class);
             for (JoinSide side : JoinSide.values()) {
