@@ -6,6 +6,7 @@ import io.github.gpujoin.core.bulk.AbstractBulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryRefusedException;
@@ -136,6 +137,10 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         if (cause instanceof MemoryRefusedException) {
             throw new MemoryRefusedException(cause.getMessage(), cause);
         }
+        if (cause instanceof EngineUnavailableException unavailable) {
+            throw new EngineUnavailableException(
+                    unavailable.scope(), unavailable.getMessage(), unavailable);
+        }
         if (cause != null) {
             throw new IllegalStateException("A thread of the bulk join failed: " + cause, cause);
         }
@@ -176,9 +181,10 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     }
 
     /** Spills all partitions if one is spilled, or if the rest of the memory is too small. */
-    private void reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores) {
+    private void reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores)
+            throws InterruptedException {
         if (spilledBytes() > 0) {
-            lanes.forEach(RadixLane::spill);
+            spill();
             reserve(stores);
             return;
         }
@@ -189,8 +195,14 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
                 throw e;
             }
             lanes.forEach(RadixLane::unreserve);
-            lanes.forEach(RadixLane::spill);
+            spill();
             reserve(stores);
+        }
+    }
+
+    private void spill() throws InterruptedException {
+        for (RadixLane lane : lanes) {
+            lane.spill();
         }
     }
 

@@ -102,7 +102,7 @@ final class PartitionStore implements AutoCloseable {
     }
 
     /** Writes all blocks to the file and frees them, and what their tuples refer to. */
-    void spillTo(SpillFile file) {
+    void spillTo(SpillFile file) throws InterruptedException {
         for (int p = 0; p < blocks.length; p++) {
             long left = blockTuples[p];
             for (int number = 0; number < blockCounts[p]; number++) {
@@ -117,7 +117,8 @@ final class PartitionStore implements AutoCloseable {
         memory.close();
     }
 
-    private void spillTo(SpillFile file, int partition, long address, int count) {
+    private void spillTo(SpillFile file, int partition, long address, int count)
+            throws InterruptedException {
         for (int done = 0; done < count; ) {
             SpillFile.Segment segment =
                     file.write(address + (long) done * tupleBytes, count - done);

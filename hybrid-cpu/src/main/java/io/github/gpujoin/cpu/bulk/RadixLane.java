@@ -5,11 +5,11 @@ package io.github.gpujoin.cpu.bulk;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.PagedMemory;
-import java.io.UncheckedIOException;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -81,9 +81,10 @@ final class RadixLane implements AutoCloseable {
     /**
      * Writes all tuples to files, and frees their memory.
      *
-     * @throws UncheckedIOException if a file cannot be written
+     * @throws EngineUnavailableException if a file cannot be written
+     * @throws InterruptedException if the thread is interrupted; the files are closed then
      */
-    void spill() {
+    void spill() throws InterruptedException {
         for (JoinSide side : JoinSide.values()) {
             RadixPartitioner partitioner = partitioners.get(side);
             SpillFile file =

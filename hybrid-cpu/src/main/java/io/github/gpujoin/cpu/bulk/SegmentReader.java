@@ -34,7 +34,8 @@ final class SegmentReader implements AutoCloseable {
     }
 
     /** Returns the tuples of a build side, all in memory until the next call. */
-    PartitionTable.Extents load(List<PartitionStore> stores, int partition) {
+    PartitionTable.Extents load(List<PartitionStore> stores, int partition)
+            throws InterruptedException {
         List<Extent> loaded = new ArrayList<>();
         long next = build.address();
         for (PartitionStore store : stores) {
@@ -55,7 +56,7 @@ final class SegmentReader implements AutoCloseable {
     }
 
     /** Reads a segment, which the next call overwrites, and returns its address. */
-    long read(SpillFile.Segment segment) {
+    long read(SpillFile.Segment segment) throws InterruptedException {
         segment.read(probe.address());
         return probe.address();
     }

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.bulk;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,8 +35,12 @@ final class SpillFile implements AutoCloseable {
      */
     record Segment(SpillFile file, long position, int lengthBytes, int count) {
 
-        /** Reads the segment, and lets its tuples refer to what follows them. */
-        void read(long address) {
+        /**
+         * Reads the segment, and lets its tuples refer to what follows them.
+         *
+         * @throws EngineUnavailableException if the file cannot be read
+         */
+        void read(long address) throws InterruptedException {
             file.read(position, address, lengthBytes);
             file.refer(address, count);
         }
@@ -55,8 +62,12 @@ final class SpillFile implements AutoCloseable {
                             StandardOpenOption.WRITE,
                             StandardOpenOption.DELETE_ON_CLOSE);
         } catch (IOException e) {
-            throw new UncheckedIOException(
-                    "A file for spilled rows cannot be created: directory=" + directory, e);
+            throw new EngineUnavailableException(
+                    Scope.FILE,
+                    "A file for spilled rows cannot be created: directory="
+                            + directory
+                            + ". Name a directory that can be written.",
+                    e);
         }
     }
 
@@ -64,8 +75,9 @@ final class SpillFile implements AutoCloseable {
      * Writes the leading tuples of some that lie one after another, at least one.
      *
      * @param count at least 1
+     * @throws EngineUnavailableException if the file cannot be written
      */
-    Segment write(long tuples, int count) {
+    Segment write(long tuples, int count) throws InterruptedException {
         int tupleBytes = layout.tupleBytes();
         long bytes = 0;
         int written = 0;
@@ -101,16 +113,36 @@ final class SpillFile implements AutoCloseable {
                 : 0;
     }
 
-    private void append(int length) {
+    private void append(int length) throws InterruptedException {
         try {
             ByteBuffer buffer = ByteBuffer.wrap(segment, 0, length);
             while (buffer.hasRemaining()) {
                 lengthBytes += channel.write(buffer, lengthBytes);
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(
+            throw failed(
                     "Rows cannot be spilled: fileBytes=" + lengthBytes + ", bytes=" + length, e);
         }
+    }
+
+    /**
+     * Returns the failure of a read or a write.
+     *
+     * @throws InterruptedException if an interrupt of the thread closed the file
+     */
+    private static EngineUnavailableException failed(String sentence, IOException e)
+            throws InterruptedException {
+        if (e instanceof ClosedByInterruptException) {
+            Thread.interrupted();
+            throw new InterruptedException();
+        }
+        return new EngineUnavailableException(
+                Scope.FILE,
+                sentence
+                        + ", error="
+                        + e.getMessage()
+                        + ". Free or repair the disk, name another directory or allow more memory.",
+                e);
     }
 
     /** Returns the bytes of all segments. */
@@ -118,7 +150,7 @@ final class SpillFile implements AutoCloseable {
         return lengthBytes;
     }
 
-    private void read(long position, long address, int length) {
+    private void read(long position, long address, int length) throws InterruptedException {
         byte[] bytes = new byte[Math.min(length, MAX_SEGMENT_BYTES)];
         try {
             for (int at = 0; at < length; ) {
@@ -131,7 +163,7 @@ final class SpillFile implements AutoCloseable {
                 at += read;
             }
         } catch (IOException e) {
-            throw new UncheckedIOException(
+            throw failed(
                     "Spilled rows cannot be read: position=" + position + ", bytes=" + length, e);
         }
     }

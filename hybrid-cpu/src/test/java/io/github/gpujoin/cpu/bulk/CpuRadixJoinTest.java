@@ -26,8 +26,13 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.slot.SlotPool;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,6 +40,8 @@ import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -148,13 +155,93 @@ class CpuRadixJoinTest {
                         spec(BulkJoinKind.INNER, new BulkOutput.Count()),
                         RadixJoinOptions.ofThreads(1).spillingTo(missing),
                         new MemoryAccount("test").within(3_000_000))) {
-            assertThat(
-                            catchThrowableOfType(
-                                    IllegalStateException.class,
-                                    () -> BulkRun.join(join, chunks, chunks, 0)))
-                    .rootCause()
-                    .hasMessageContaining(missing.toString());
+            EngineUnavailableException failed =
+                    catchThrowableOfType(
+                            EngineUnavailableException.class,
+                            () -> BulkRun.join(join, chunks, chunks, 0));
+            assertThat(failed.scope()).isEqualTo(EngineUnavailableException.Scope.FILE);
+            assertThat(failed).hasMessageContaining("directory=" + missing);
             assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
+    }
+
+    /** The limit has room for the partitions, but not for a table beside them. */
+    @Test
+    void shouldBeInterruptibleWhileFinishSpills() throws Exception {
+        List<Chunk> chunks = chunks(300_000, row -> row);
+        Thread caller = Thread.currentThread();
+        Allocator limited = new MemoryAccount("test").within(14_000_000);
+        Allocator interrupting =
+                new Allocator() {
+                    @Override
+                    public Region allocate(long lengthBytes) {
+                        if (Thread.currentThread() == caller) {
+                            caller.interrupt(); // finish allocates a table
+                        }
+                        return limited.allocate(lengthBytes);
+                    }
+
+                    @Override
+                    public long availableBytes() {
+                        return limited.availableBytes();
+                    }
+                };
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Count()),
+                        new RadixJoinOptions(1, 0, 1_000, directory),
+                        interrupting)) {
+            BulkRun.submit(join, chunks, chunks, 0);
+            assertThat(join.stats().spilledBytes()).isZero();
+            assertThatExceptionOfType(InterruptedException.class).isThrownBy(join::finish);
+            assertThat(caller.isInterrupted()).isFalse();
+            assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
+    }
+
+    /** The join pauses after its first results, so that it reads most segments later. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void shouldReportSpilledRowsThatCannotBeRead() throws Exception {
+        List<Chunk> chunks = chunks(200_000, row -> row);
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Rows(List.of(0), List.of())),
+                        new RadixJoinOptions(1, 4, 1_000, directory),
+                        new MemoryAccount("test").within(3_000_000))) {
+            BulkRun.submit(join, chunks, chunks, 0);
+            join.finish();
+            for (Path file : spillFiles()) {
+                Files.write(file, new byte[0]);
+            }
+            EngineUnavailableException failed =
+                    catchThrowableOfType(
+                            EngineUnavailableException.class, () -> join.drain(result -> {}));
+            assertThat(failed.scope()).isEqualTo(EngineUnavailableException.Scope.FILE);
+            assertThat(failed).hasMessageContaining("Spilled rows cannot be read");
+            assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
+    }
+
+    /** Returns the open files of the test's directory, which have no name there any more. */
+    private List<Path> spillFiles() throws IOException {
+        List<Path> files = new ArrayList<>();
+        try (DirectoryStream<Path> descriptors =
+                Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                if (isSpillFile(descriptor)) {
+                    files.add(descriptor);
+                }
+            }
+        }
+        return files;
+    }
+
+    private boolean isSpillFile(Path descriptor) throws IOException {
+        try {
+            return Files.readSymbolicLink(descriptor).startsWith(directory.toRealPath());
+        } catch (NoSuchFileException e) {
+            return false; // the descriptor of the listing
         }
     }
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>An implementation chooses the build side itself, as both sizes are known before it joins. It
  * may use threads and devices of its own. All implementations return the same multiset of results.
  *
- * <p><b>Failure.</b> A join whose memory or device does not suffice throws {@link
+ * <p><b>Failure.</b> A join whose memory, device or disk does not suffice throws {@link
  * io.github.gpujoin.core.engine.EngineUnavailableException}, and is FAILED. If memory is refused,
  * that is before the first result, so that the caller can submit both inputs to another
  * implementation without repeating a result. After a later failure, the results so far are part of
@@ -42,7 +42,7 @@ public interface BulkJoin extends AutoCloseable {
      * @throws io.github.gpujoin.core.layout.ChunkFormatException if the chunk is in a slot that has
      *     not fully arrived
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException if the memory does not
-     *     suffice or a device failed, for this chunk or an earlier one
+     *     suffice, or a device or a file failed, for this chunk or an earlier one
      * @throws InterruptedException if the thread is interrupted while it waits; the join is FAILED
      */
     void submit(JoinSide side, Chunk chunk) throws InterruptedException;
@@ -63,7 +63,7 @@ public interface BulkJoin extends AutoCloseable {
      * @param timeoutNs how long to wait for a result; 0 to not wait
      * @return null if no result is ready in time, or all results were polled
      * @throws IllegalStateException unless JOINING
-     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a device failed
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a device or a file failed
      * @throws InterruptedException if the thread is interrupted while it waits; no result is lost
      */
     @Nullable BulkResult poll(long timeoutNs) throws InterruptedException;

@@ -26,7 +26,12 @@ public class EngineUnavailableException extends RuntimeException {
          * The device cannot run this join: it failed, is missing, belongs to another class loader,
          * or does not support the join. The caller does not retry on it.
          */
-        DEVICE
+        DEVICE,
+        /**
+         * A file of spilled rows could not be created, written or read: the disk is full, say. A
+         * later join, or one within its memory, may succeed.
+         */
+        FILE
     }
 
     private final Scope scope;
