@@ -23,10 +23,19 @@ import org.jspecify.annotations.Nullable;
  */
 final class RadixLane implements AutoCloseable {
 
+    /**
+     * A lane compares its memory with its share after each slice, so that the variable-width values
+     * of a slice must be a small part of the share. Smaller slices are slower to partition.
+     */
+    private static final int SLICES_OF_SHARE = 8;
+
+    private static final int MIN_SLICE_BYTES = 512 << 10;
+
     private final BulkJoinSpec spec;
     private final RadixJoinOptions options;
     private final Allocator allocator;
     private final long shareBytes;
+    private final long sliceBytes;
     private final Map<JoinSide, RadixPartitioner> partitioners = new EnumMap<>(JoinSide.class);
     private final Map<JoinSide, SpillFile> files = new EnumMap<>(JoinSide.class);
 
@@ -48,6 +57,7 @@ final class RadixLane implements AutoCloseable {
         this.options = options;
         this.allocator = allocator;
         this.shareBytes = shareBytes;
+        this.sliceBytes = Math.max(MIN_SLICE_BYTES, shareBytes / SLICES_OF_SHARE);
         this.memory = new PagedMemory(allocator);
         for (JoinSide side : JoinSide.values()) {
             partitioners.put(
@@ -62,10 +72,11 @@ final class RadixLane implements AutoCloseable {
      */
     void append(JoinSide side, Chunk chunk) throws InterruptedException {
         RadixPartitioner partitioner = partitioners.get(side);
-        int sliceRows = partitioner.sliceRows();
-        for (int row = 0; row < chunk.rowCount(); row += sliceRows) {
+        int rows;
+        for (int row = 0; row < chunk.rowCount(); row += rows) {
             Blocks.checkInterrupt();
-            partitioner.append(chunk, row, Math.min(sliceRows, chunk.rowCount() - row));
+            rows = partitioner.sliceRows(chunk, row, sliceBytes);
+            partitioner.append(chunk, row, rows);
             countMemory();
             if (memoryBytes > shareBytes && options.spillDirectory() != null) {
                 spill();

@@ -79,15 +79,33 @@ final class RadixPartitioner implements AutoCloseable {
         return store.memoryBytes() + (buffer == null ? 0 : buffer.lengthBytes());
     }
 
-    /** Returns the most rows of a slice. */
-    int sliceRows() {
-        return sliceRows;
+    /**
+     * Returns the rows of the next slice of a chunk, at least 1.
+     *
+     * @param maxBytes of the variable-width values, unless one row has more
+     */
+    int sliceRows(Chunk chunk, int firstRow, long maxBytes) {
+        int most = Math.min(sliceRows, chunk.rowCount() - firstRow);
+        if (!chunk.schema().hasVariableWidth()) {
+            return most;
+        }
+        long end = chunk.variableWidthStart(firstRow) + maxBytes;
+        int least = 1;
+        while (least < most) {
+            int rows = (least + most + 1) >>> 1;
+            if (chunk.variableWidthEnd(firstRow + rows - 1) <= end) {
+                least = rows;
+            } else {
+                most = rows - 1;
+            }
+        }
+        return least;
     }
 
     /**
      * Partitions some rows of a chunk.
      *
-     * @param count at most {@link #sliceRows()}
+     * @param count at most {@link #sliceRows}
      */
     void append(Chunk chunk, int firstRow, int count) {
         if (buffer == null) {

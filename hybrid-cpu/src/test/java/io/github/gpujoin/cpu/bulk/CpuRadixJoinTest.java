@@ -24,6 +24,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.Region;
@@ -162,6 +163,34 @@ class CpuRadixJoinTest {
             assertThat(failed.scope()).isEqualTo(EngineUnavailableException.Scope.FILE);
             assertThat(failed).hasMessageContaining("directory=" + missing);
             assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
+        }
+    }
+
+    @Test
+    void shouldSpillWithinAChunkThatExceedsTheMemory() throws Exception {
+        ChunkSchema texts =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64), Column.of("text", ColumnType.STRING));
+        List<Object[]> rows = new ArrayList<>();
+        for (long row = 0; row < 8_000; row++) {
+            rows.add(new Object[] {row, "x".repeat(1_000)});
+        }
+        List<Chunk> chunk = List.of(TestChunks.of(texts, ChunkDescriptor.FACTS, rows));
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", texts, List.of(0)),
+                        new BulkInput("r", texts, List.of(0)),
+                        BulkJoinKind.INNER,
+                        false,
+                        new BulkOutput.Rows(List.of(0, 1), List.of(1)));
+        MemoryAccount account = new MemoryAccount("test");
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec,
+                        new RadixJoinOptions(1, 6, 100_000, directory),
+                        account.within(6_000_000))) {
+            assertThat(BulkRun.join(join, chunk, chunk, 0).rowCount()).isEqualTo(8_000);
+            assertThat(join.stats().spilledBytes()).isGreaterThan(16_000_000);
         }
     }
 
