@@ -14,10 +14,10 @@ import java.util.stream.Stream;
  *
  * @param tuples of the build side with the most tuples
  * @param bytes of the build side with the most bytes
- * @param spilledBytes of the build side that is read from files with the most bytes
- * @param segmentBytes of the longest segment of a file
+ * @param outOfLineBytes to which spilled tuples of a build side refer, the most
+ * @param blockBytes of the longest block of a file
  */
-record LargestBuild(long tuples, long bytes, long spilledBytes, long segmentBytes) {
+record LargestBuild(long tuples, long bytes, long outOfLineBytes, long blockBytes) {
 
     /**
      * Finds the largest build sides.
@@ -32,7 +32,7 @@ record LargestBuild(long tuples, long bytes, long spilledBytes, long segmentByte
             int partitions) {
         long tuples = 0;
         long bytes = 0;
-        long spilledBytes = 0;
+        long outOfLineBytes = 0;
         for (int p = 0; p < partitions; p++) {
             JoinSide build = PartitionJoin.buildSide(stores, p);
             long count = PartitionJoin.tuples(stores, build, p);
@@ -46,18 +46,20 @@ record LargestBuild(long tuples, long bytes, long spilledBytes, long segmentByte
             tuples = Math.max(tuples, count);
             bytes = Math.max(bytes, count * layouts.get(build).tupleBytes());
             long spilled =
-                    segments(stores.get(build), p).mapToLong(SpillFile.Segment::lengthBytes).sum();
-            spilledBytes = Math.max(spilledBytes, spilled);
+                    segments(stores.get(build), p)
+                            .mapToLong(SpillFile.Segment::outOfLineBytes)
+                            .sum();
+            outOfLineBytes = Math.max(outOfLineBytes, spilled);
         }
-        return new LargestBuild(tuples, bytes, spilledBytes, longestSegment(stores, partitions));
+        return new LargestBuild(tuples, bytes, outOfLineBytes, longestBlock(stores, partitions));
     }
 
     /** Includes the partition of rows without a match. */
-    private static long longestSegment(Map<JoinSide, List<PartitionStore>> stores, int partitions) {
+    private static long longestBlock(Map<JoinSide, List<PartitionStore>> stores, int partitions) {
         return IntStream.rangeClosed(0, partitions)
                 .boxed()
                 .flatMap(p -> stores.values().stream().flatMap(lanes -> segments(lanes, p)))
-                .mapToLong(SpillFile.Segment::lengthBytes)
+                .mapToLong(segment -> segment.file().longestBlockBytes())
                 .max()
                 .orElse(0);
     }

@@ -122,8 +122,12 @@ final class PartitionJoin {
         for (PartitionStore store : lanes) {
             store.forEachExtent(partition, visitor);
             for (SpillFile.Segment segment : store.segments(partition)) {
-                visitor.visit(segments.read(segment), segment.count());
-                sink.flush(); // the next segment overwrites this one
+                segments.probe(
+                        segment,
+                        (address, count) -> {
+                            visitor.visit(address, count);
+                            sink.flush(); // the next block overwrites this one
+                        });
             }
         }
     }

@@ -17,7 +17,7 @@ import java.util.List;
  */
 final class PartitionStore implements AutoCloseable {
 
-    private static final int FIRST_BLOCK_BYTES = 512;
+    private static final int FIRST_BLOCK_BYTES = 64;
     private static final int LARGEST_BLOCK_BYTES = 64 << 10;
 
     /** Receives tuples that lie one after another. */
@@ -101,30 +101,28 @@ final class PartitionStore implements AutoCloseable {
         }
     }
 
-    /** Writes all blocks to the file and frees them, and what their tuples refer to. */
+    /**
+     * Writes all blocks to the file, as one segment for each partition, and frees them, and what
+     * their tuples refer to.
+     *
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if the file cannot be
+     *     written
+     * @throws InterruptedException if the thread is interrupted; the file is closed then
+     */
     void spillTo(SpillFile file) throws InterruptedException {
         for (int p = 0; p < blocks.length; p++) {
-            long left = blockTuples[p];
-            for (int number = 0; number < blockCounts[p]; number++) {
-                int count = (int) Math.min(left, capacity(number));
-                spillTo(file, p, blocks[p][number], count);
-                left -= count;
+            if (blockTuples[p] > 0) {
+                long position = file.lengthBytes();
+                forEachExtent(p, file::write);
+                long bytes = file.lengthBytes() - position;
+                segments.get(p).add(new SpillFile.Segment(file, position, bytes, blockTuples[p]));
             }
             blockTuples[p] = 0;
             blockCounts[p] = 0;
             room[p] = 0;
         }
+        file.flush();
         memory.close();
-    }
-
-    private void spillTo(SpillFile file, int partition, long address, int count)
-            throws InterruptedException {
-        for (int done = 0; done < count; ) {
-            SpillFile.Segment segment =
-                    file.write(address + (long) done * tupleBytes, count - done);
-            segments.get(partition).add(segment);
-            done += segment.count();
-        }
     }
 
     /** Tuples are multiples of 8 bytes. A call costs more than the words of a short run. */

@@ -3,67 +3,143 @@
 package io.github.gpujoin.cpu.bulk;
 
 import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import java.util.ArrayList;
+import java.io.IOException;
 import java.util.List;
 
 /**
- * Reads spilled tuples for one thread: those of a build side together, which stay while the
- * partition is joined, and those of a probe side one segment after another. Not thread-safe.
+ * Reads spilled tuples for one thread, a few blocks at a time. Tuples of a build side are copied to
+ * the table from there, so they are read once for each pass over them. Not thread-safe.
  */
 final class SegmentReader implements AutoCloseable {
 
-    private final Region build;
-    private final Region probe;
+    /** Some blocks of a segment. */
+    private final Region blocks;
 
-    /** Tuples that lie one after another. */
-    private record Extent(long address, int count) {}
+    /** What tuples of a build side refer to. */
+    private final Region outOfLine;
 
     SegmentReader(LargestBuild largest, Allocator allocator) {
-        this.build = allocator.allocate(largest.spilledBytes());
+        this.outOfLine = allocator.allocate(largest.outOfLineBytes());
         try {
-            this.probe = allocator.allocate(largest.segmentBytes());
+            this.blocks = allocator.allocate(largest.blockBytes());
         } catch (Throwable e) {
-            build.close();
+            outOfLine.close();
             throw e;
         }
     }
 
     long lengthBytes() {
-        return build.lengthBytes() + probe.lengthBytes();
+        return outOfLine.lengthBytes() + blocks.lengthBytes();
     }
 
-    /** Returns the tuples of a build side, all in memory until the next call. */
-    PartitionTable.Extents load(List<PartitionStore> stores, int partition)
-            throws InterruptedException {
-        List<Extent> loaded = new ArrayList<>();
-        long next = build.address();
-        for (PartitionStore store : stores) {
-            for (SpillFile.Segment segment : store.segments(partition)) {
-                segment.read(next);
-                loaded.add(new Extent(next, segment.count()));
-                next += segment.lengthBytes();
-            }
-        }
+    /**
+     * Returns the tuples of a build side. They are valid while they are visited; what they refer to
+     * stays until the next call.
+     */
+    PartitionTable.Extents load(List<PartitionStore> stores, int partition) {
         return visitor -> {
+            long next = outOfLine.address();
             for (PartitionStore store : stores) {
                 store.forEachExtent(partition, visitor);
-            }
-            for (Extent extent : loaded) {
-                visitor.visit(extent.address, extent.count);
+                for (SpillFile.Segment segment : store.segments(partition)) {
+                    next = load(segment, next, visitor);
+                }
             }
         };
     }
 
-    /** Reads a segment, which the next call overwrites, and returns its address. */
-    long read(SpillFile.Segment segment) throws InterruptedException {
-        segment.read(probe.address());
-        return probe.address();
+    /** Returns the end of what the tuples refer to, which is copied to an address. */
+    private long load(SpillFile.Segment segment, long target, PartitionStore.ExtentVisitor visitor)
+            throws InterruptedException {
+        TupleLayout layout = segment.file().layout();
+        long[] next = {target};
+        forEachBlock(
+                segment,
+                (tuples, count, outOfLineBytes) -> {
+                    if (layout.hasOutOfLine()) {
+                        long source = tuples + (long) count * layout.tupleBytes();
+                        Memory.copy(null, source, null, next[0], outOfLineBytes);
+                        refer(layout, tuples, count, next[0]);
+                        next[0] += outOfLineBytes;
+                    }
+                    visitor.visit(tuples, count);
+                });
+        return next[0];
+    }
+
+    /** Visits the tuples of a segment. The next call of the visitor may overwrite them. */
+    void probe(SpillFile.Segment segment, PartitionStore.ExtentVisitor visitor)
+            throws InterruptedException {
+        TupleLayout layout = segment.file().layout();
+        forEachBlock(
+                segment,
+                (tuples, count, outOfLineBytes) -> {
+                    refer(layout, tuples, count, tuples + (long) count * layout.tupleBytes());
+                    visitor.visit(tuples, count);
+                });
+    }
+
+    /** Lets tuples refer to what lies at an address in their order. */
+    private static void refer(TupleLayout layout, long tuples, int count, long address) {
+        if (layout.hasOutOfLine()) {
+            long next = address;
+            for (int i = 0; i < count; i++) {
+                long tuple = tuples + (long) i * layout.tupleBytes();
+                Memory.putLong(tuple + layout.outOfLineOffset(), next);
+                next += layout.outOfLineBytes(next);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------ blocks
+
+    /** Receives the tuples of a block and, behind them, what they refer to. */
+    @FunctionalInterface
+    private interface BlockVisitor {
+        void visit(long tuples, int count, int outOfLineBytes) throws InterruptedException;
+    }
+
+    /** Reads as many blocks as fit the memory, and again those that were not complete. */
+    private void forEachBlock(SpillFile.Segment segment, BlockVisitor visitor)
+            throws InterruptedException {
+        long end = segment.position() + segment.lengthBytes();
+        for (long position = segment.position(); position < end; ) {
+            int bytes = (int) Math.min(blocks.lengthBytes(), end - position);
+            segment.file().read(position, blocks.address(), bytes);
+            int visited = visitBlocks(segment.file().layout(), bytes, visitor);
+            if (visited == 0) {
+                throw SpillFile.failed(
+                        "Spilled rows cannot be read: position=" + position,
+                        new IOException("The block is damaged"));
+            }
+            position += visited;
+        }
+    }
+
+    /** Returns the bytes of the complete blocks. */
+    private int visitBlocks(TupleLayout layout, int bytes, BlockVisitor visitor)
+            throws InterruptedException {
+        int at = 0;
+        while (at + SpillFile.HEADER_BYTES <= bytes) {
+            int length = Memory.getInt(blocks.address() + at);
+            int count = Memory.getInt(blocks.address() + at + Integer.BYTES);
+            long tuplesBytes = (long) count * layout.tupleBytes();
+            long outOfLineBytes = length - SpillFile.HEADER_BYTES - tuplesBytes;
+            if (count <= 0 || outOfLineBytes < 0 || length > bytes - at) {
+                return at;
+            }
+            visitor.visit(
+                    blocks.address() + at + SpillFile.HEADER_BYTES, count, (int) outOfLineBytes);
+            at += length;
+        }
+        return at;
     }
 
     @Override
     public void close() {
-        build.close();
-        probe.close();
+        outOfLine.close();
+        blocks.close();
     }
 }

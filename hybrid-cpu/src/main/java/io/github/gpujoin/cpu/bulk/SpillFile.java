@@ -15,41 +15,47 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Tuples that one thread wrote to a file, in segments. Threads may read segments at the same time
- * once all are written. The file is deleted when it is closed.
+ * Tuples that one thread wrote to a file, in blocks. Threads may read blocks at the same time once
+ * all are written and {@linkplain #flush() flushed}. The file is deleted when it is closed.
  *
  * <pre>
- *  segment: tuple[count]
+ *  segment: block, block, ...      of one partition
+ *  block:   int32 lengthBytes      of the block, a multiple of 8
+ *           int32 count
+ *           tuple[count]
  *           what each tuple refers to out of line, in the order of the tuples; padding to 8
  * </pre>
  */
 final class SpillFile implements AutoCloseable {
 
-    /** Longest segment, unless one tuple is longer. */
-    private static final int MAX_SEGMENT_BYTES = 256 << 10;
+    static final int HEADER_BYTES = 8;
+
+    /** Longest block, unless one tuple is longer. */
+    private static final int MAX_BLOCK_BYTES = 256 << 10;
+
+    /** The channel copies bytes through native memory as large as one read or write. */
+    private static final int BUFFER_BYTES = 256 << 10;
 
     /**
-     * Tuples of one partition that lie one after another in the file.
+     * Blocks of one partition that lie one after another in the file.
      *
      * @param position of the first byte in the file
+     * @param count of tuples
      */
-    record Segment(SpillFile file, long position, int lengthBytes, int count) {
+    record Segment(SpillFile file, long position, long lengthBytes, long count) {
 
-        /**
-         * Reads the segment, and lets its tuples refer to what follows them.
-         *
-         * @throws EngineUnavailableException if the file cannot be read
-         */
-        void read(long address) throws InterruptedException {
-            file.read(position, address, lengthBytes);
-            file.refer(address, count);
+        /** Returns the most bytes that the tuples refer to out of line. */
+        long outOfLineBytes() {
+            return file.layout.hasOutOfLine() ? lengthBytes - count * file.layout.tupleBytes() : 0;
         }
     }
 
     private final TupleLayout layout;
     private final FileChannel channel;
-    private byte[] segment = new byte[MAX_SEGMENT_BYTES];
-    private long lengthBytes;
+    private final byte[] buffer = new byte[BUFFER_BYTES];
+    private int bufferedBytes;
+    private long writtenBytes;
+    private int longestBlockBytes;
 
     SpillFile(Path directory, TupleLayout layout) {
         this.layout = layout;
@@ -71,40 +77,58 @@ final class SpillFile implements AutoCloseable {
         }
     }
 
+    TupleLayout layout() {
+        return layout;
+    }
+
+    /** Returns the bytes of all blocks. */
+    long lengthBytes() {
+        return writtenBytes + bufferedBytes;
+    }
+
+    /** Returns the bytes of the longest block. */
+    int longestBlockBytes() {
+        return longestBlockBytes;
+    }
+
+    // ------------------------------------------------------------------ write
+
     /**
-     * Writes the leading tuples of some that lie one after another, at least one.
+     * Writes tuples that lie one after another, in blocks.
      *
-     * @param count at least 1
      * @throws EngineUnavailableException if the file cannot be written
+     * @throws InterruptedException if the thread is interrupted; the file is closed then
      */
-    Segment write(long tuples, int count) throws InterruptedException {
+    void write(long tuples, int count) throws InterruptedException {
+        for (int done = 0; done < count; ) {
+            done += writeBlock(tuples + (long) done * layout.tupleBytes(), count - done);
+        }
+    }
+
+    /** Writes the leading tuples, at least one, and returns their number. */
+    private int writeBlock(long tuples, int count) throws InterruptedException {
         int tupleBytes = layout.tupleBytes();
-        long bytes = 0;
+        long bytes = HEADER_BYTES;
         int written = 0;
         while (written < count) {
             long next = tupleBytes + outOfLineBytes(tuples + (long) written * tupleBytes);
-            if (written > 0 && bytes + next > MAX_SEGMENT_BYTES) {
+            if (written > 0 && bytes + next > MAX_BLOCK_BYTES) {
                 break;
             }
             bytes += next;
             written++;
         }
-        int length = Math.toIntExact(bytes + 7 & -8);
-        if (length > segment.length) {
-            segment = new byte[length];
-        }
-        Memory.copy(null, tuples, segment, Memory.BYTES, (long) written * tupleBytes);
-        long at = Memory.BYTES + (long) written * tupleBytes;
+        int lengthBytes = Math.toIntExact(bytes + 7 & -8);
+        longestBlockBytes = Math.max(longestBlockBytes, lengthBytes);
+        putHeader(lengthBytes, written);
+        put(tuples, (long) written * tupleBytes);
         for (int i = 0; layout.hasOutOfLine() && i < written; i++) {
             long tuple = tuples + (long) i * tupleBytes;
             long outOfLine = Memory.getLong(tuple + layout.outOfLineOffset());
-            long outOfLineBytes = layout.outOfLineBytes(outOfLine);
-            Memory.copy(null, outOfLine, segment, at, outOfLineBytes);
-            at += outOfLineBytes;
+            put(outOfLine, layout.outOfLineBytes(outOfLine));
         }
-        Segment result = new Segment(this, lengthBytes, length, written);
-        append(length);
-        return result;
+        bufferedBytes = bufferedBytes + 7 & -8;
+        return written;
     }
 
     private long outOfLineBytes(long tuple) {
@@ -113,15 +137,70 @@ final class SpillFile implements AutoCloseable {
                 : 0;
     }
 
-    private void append(int length) throws InterruptedException {
+    /** Blocks and the buffer are multiples of 8 bytes, so that a header is never divided. */
+    private void putHeader(int lengthBytes, int count) throws InterruptedException {
+        if (bufferedBytes == buffer.length) {
+            flush();
+        }
+        Memory.putInt(buffer, Memory.BYTES + bufferedBytes, lengthBytes);
+        Memory.putInt(buffer, Memory.BYTES + bufferedBytes + Integer.BYTES, count);
+        bufferedBytes += HEADER_BYTES;
+    }
+
+    private void put(long address, long lengthBytes) throws InterruptedException {
+        for (long done = 0; done < lengthBytes; ) {
+            if (bufferedBytes == buffer.length) {
+                flush();
+            }
+            int bytes = (int) Math.min(lengthBytes - done, buffer.length - bufferedBytes);
+            Memory.copy(null, address + done, buffer, Memory.BYTES + bufferedBytes, bytes);
+            bufferedBytes += bytes;
+            done += bytes;
+        }
+    }
+
+    /**
+     * Writes what is buffered.
+     *
+     * @throws EngineUnavailableException if the file cannot be written
+     * @throws InterruptedException if the thread is interrupted; the file is closed then
+     */
+    void flush() throws InterruptedException {
+        ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, bufferedBytes);
+        bufferedBytes = 0;
         try {
-            ByteBuffer buffer = ByteBuffer.wrap(segment, 0, length);
-            while (buffer.hasRemaining()) {
-                lengthBytes += channel.write(buffer, lengthBytes);
+            while (bytes.hasRemaining()) {
+                writtenBytes += channel.write(bytes, writtenBytes);
+            }
+        } catch (IOException e) {
+            throw failed("Rows cannot be spilled: fileBytes=" + writtenBytes, e);
+        }
+    }
+
+    // ------------------------------------------------------------------ read
+
+    /**
+     * Reads bytes to an address.
+     *
+     * @throws EngineUnavailableException if the file cannot be read
+     * @throws InterruptedException if the thread is interrupted; the file is closed then
+     */
+    void read(long position, long address, int lengthBytes) throws InterruptedException {
+        byte[] bytes = new byte[Math.min(lengthBytes, BUFFER_BYTES)];
+        try {
+            for (int at = 0; at < lengthBytes; ) {
+                int room = Math.min(bytes.length, lengthBytes - at);
+                int read = channel.read(ByteBuffer.wrap(bytes, 0, room), position + at);
+                if (read < 0) {
+                    throw new IOException("The file ends early");
+                }
+                Memory.copy(bytes, Memory.BYTES, null, address + at, read);
+                at += read;
             }
         } catch (IOException e) {
             throw failed(
-                    "Rows cannot be spilled: fileBytes=" + lengthBytes + ", bytes=" + length, e);
+                    "Spilled rows cannot be read: position=" + position + ", bytes=" + lengthBytes,
+                    e);
         }
     }
 
@@ -130,7 +209,7 @@ final class SpillFile implements AutoCloseable {
      *
      * @throws InterruptedException if an interrupt of the thread closed the file
      */
-    private static EngineUnavailableException failed(String sentence, IOException e)
+    static EngineUnavailableException failed(String sentence, IOException e)
             throws InterruptedException {
         if (e instanceof ClosedByInterruptException) {
             Thread.interrupted();
@@ -143,40 +222,6 @@ final class SpillFile implements AutoCloseable {
                         + e.getMessage()
                         + ". Free or repair the disk, name another directory or allow more memory.",
                 e);
-    }
-
-    /** Returns the bytes of all segments. */
-    long lengthBytes() {
-        return lengthBytes;
-    }
-
-    private void read(long position, long address, int length) throws InterruptedException {
-        byte[] bytes = new byte[Math.min(length, MAX_SEGMENT_BYTES)];
-        try {
-            for (int at = 0; at < length; ) {
-                ByteBuffer buffer = ByteBuffer.wrap(bytes, 0, Math.min(bytes.length, length - at));
-                int read = channel.read(buffer, position + at);
-                if (read < 0) {
-                    throw new IOException("Spilled rows end early: position=" + (position + at));
-                }
-                Memory.copy(bytes, Memory.BYTES, null, address + at, read);
-                at += read;
-            }
-        } catch (IOException e) {
-            throw failed(
-                    "Spilled rows cannot be read: position=" + position + ", bytes=" + length, e);
-        }
-    }
-
-    private void refer(long address, int count) {
-        if (layout.hasOutOfLine()) {
-            long outOfLine = address + (long) count * layout.tupleBytes();
-            for (int i = 0; i < count; i++) {
-                long tuple = address + (long) i * layout.tupleBytes();
-                Memory.putLong(tuple + layout.outOfLineOffset(), outOfLine);
-                outOfLine += layout.outOfLineBytes(outOfLine);
-            }
-        }
     }
 
     @Override
