@@ -11,8 +11,6 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,14 +18,11 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +45,7 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     private static final AtomicInteger NEXT_THREAD = new AtomicInteger();
 
     private final RadixJoinOptions options;
+    private final Allocator allocator;
     private final List<RadixLane> lanes = new ArrayList<>();
     private final BlockingQueue<RadixLane> idleLanes;
     private final ExecutorService threads;
@@ -62,17 +58,34 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
 
     /**
      * @param allocator of all memory that grows with the data
+     * @throws EngineUnavailableException if not even the buffers of the threads fit
      */
     public CpuRadixJoin(BulkJoinSpec spec, RadixJoinOptions options, Allocator allocator) {
         super(spec);
         this.options = options;
+        this.allocator = allocator;
         long shareBytes = allocator.availableBytes() / 2 / options.threads();
         for (int i = 0; i < options.threads(); i++) {
             lanes.add(new RadixLane(spec, options, shareBytes, allocator));
         }
+        requireBuffers();
         this.idleLanes = new ArrayBlockingQueue<>(options.threads(), false, lanes);
         this.results = new ArrayBlockingQueue<>(2 * options.threads());
         this.threads = Executors.newFixedThreadPool(options.threads(), CpuRadixJoin::newThread);
+    }
+
+    private void requireBuffers() {
+        long bufferBytes = lanes.stream().mapToLong(RadixLane::bufferBytes).sum();
+        if (bufferBytes > allocator.availableBytes()) {
+            throw new EngineUnavailableException(
+                    EngineUnavailableException.Scope.NO_MEMORY,
+                    "Buffers to partition exceed the memory: availableBytes=%d, bufferBytes=%d,"
+                                    .formatted(allocator.availableBytes(), bufferBytes)
+                            + " threads="
+                            + options.threads()
+                            + ". Allow twice the buffers or more, or use fewer threads.",
+                    null);
+        }
     }
 
     private static Thread newThread(Runnable task) {
@@ -158,46 +171,56 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         for (JoinSide side : JoinSide.values()) {
             stores.put(side, lanes.stream().map(lane -> lane.store(side)).toList());
         }
-        reserveOrSpill(stores);
-        Queue<Integer> partitions = bySize(stores);
-        AtomicInteger joining = new AtomicInteger(lanes.size());
         for (RadixLane lane : lanes) {
+            lane.openWriter(result -> results.put(Optional.of(result)));
+        }
+        JoinPlan plan = reserveOrSpill(stores);
+        Queue<Integer> ordinary = plan.ordinaryPartitions();
+        AtomicInteger joining = new AtomicInteger(plan.lanes());
+        for (int i = 0; i < plan.lanes(); i++) {
+            RadixLane lane = lanes.get(i);
+            List<Queue<Integer>> partitions =
+                    i == 0 ? List.of(plan.largePartitions(), ordinary) : List.of(ordinary);
             threads.execute(() -> join(lane, stores, partitions, joining));
         }
     }
 
-    /** Returns all partitions, the largest first, so that threads end at about the same time. */
-    private Queue<Integer> bySize(Map<JoinSide, List<PartitionStore>> stores) {
-        long[] tuples = new long[options.partitions() + 1];
-        Arrays.setAll(
-                tuples,
-                p ->
-                        PartitionJoin.tuples(stores, JoinSide.LEFT, p)
-                                + PartitionJoin.tuples(stores, JoinSide.RIGHT, p));
-        return IntStream.range(0, tuples.length)
-                .boxed()
-                .sorted(Comparator.comparing(p -> -tuples[p]))
-                .collect(Collectors.toCollection(ConcurrentLinkedQueue::new));
+    /** Spills all partitions if one is spilled, or if the rest of the memory limits the join. */
+    private JoinPlan reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores)
+            throws InterruptedException {
+        boolean canSpill = options.spillDirectory() != null;
+        if (canSpill && spilledBytes() == 0) {
+            try {
+                JoinPlan plan = plan(stores);
+                if (!plan.isLimited(lanes.size())) {
+                    return reserve(plan);
+                }
+            } catch (MemoryRefusedException e) {
+                lanes.forEach(RadixLane::unreserve);
+            }
+        }
+        if (canSpill) {
+            spill();
+        }
+        return reserve(plan(stores));
     }
 
-    /** Spills all partitions if one is spilled, or if the rest of the memory is too small. */
-    private void reserveOrSpill(Map<JoinSide, List<PartitionStore>> stores)
-            throws InterruptedException {
-        if (spilledBytes() > 0) {
-            spill();
-            reserve(stores);
-            return;
+    private JoinPlan plan(Map<JoinSide, List<PartitionStore>> stores) {
+        return new JoinPlan(
+                spec().kind(),
+                stores,
+                lanes.get(0).layouts(),
+                options.partitions(),
+                lanes.size(),
+                allocator.availableBytes());
+    }
+
+    /** Returns the plan. */
+    private JoinPlan reserve(JoinPlan plan) {
+        for (int i = 0; i < plan.lanes(); i++) {
+            lanes.get(i).reserve(plan.tableBytes(i), plan.blockBytes());
         }
-        try {
-            reserve(stores);
-        } catch (MemoryRefusedException e) {
-            if (options.spillDirectory() == null) {
-                throw e;
-            }
-            lanes.forEach(RadixLane::unreserve);
-            spill();
-            reserve(stores);
-        }
+        return plan;
     }
 
     private void spill() throws InterruptedException {
@@ -206,18 +229,10 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         }
     }
 
-    private void reserve(Map<JoinSide, List<PartitionStore>> stores) {
-        LargestBuild largest =
-                LargestBuild.of(stores, lanes.get(0).layouts(), options.partitions());
-        for (RadixLane lane : lanes) {
-            lane.reserve(largest, result -> results.put(Optional.of(result)));
-        }
-    }
-
     private void join(
             RadixLane lane,
             Map<JoinSide, List<PartitionStore>> stores,
-            Queue<Integer> partitions,
+            List<Queue<Integer>> partitions,
             AtomicInteger joining) {
         try {
             lane.join(stores, partitions);

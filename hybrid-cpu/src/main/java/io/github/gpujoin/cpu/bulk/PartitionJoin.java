@@ -30,8 +30,9 @@ final class PartitionJoin {
 
     /**
      * @param stores of each input, of all threads
-     * @param table with room for the smaller side of each partition
-     * @param segments with room for the spilled tuples of such a side
+     * @param table with room for the smaller side of each partition that is joined, and what its
+     *     spilled tuples refer to
+     * @param segments with room for the longest block
      */
     PartitionJoin(
             BulkJoinSpec spec,
@@ -65,10 +66,10 @@ final class PartitionJoin {
     void join(int partition) throws InterruptedException {
         JoinSide build = buildSide(stores, partition);
         sink.open(build);
-        table.build(
-                segments.load(stores.get(build), partition),
-                tuples(stores, build, partition),
-                layouts.get(build).tupleBytes());
+        long outOfLine =
+                table.open(
+                        build, tuples(stores, build, partition), layouts.get(build).tupleBytes());
+        table.build(segments.load(stores.get(build), partition, outOfLine));
         long probeBytes = layouts.get(build.other()).tupleBytes();
         forEachExtent(
                 stores.get(build.other()),

@@ -38,6 +38,7 @@ final class PartitionStore implements AutoCloseable {
     private final long[] next;
 
     private final int[] room;
+    private int longestBlockBytes;
 
     PartitionStore(int partitions, int tupleBytes, Allocator allocator) {
         this.memory = new PagedMemory(allocator);
@@ -61,6 +62,11 @@ final class PartitionStore implements AutoCloseable {
     /** Returns the tuples of a partition that were spilled. */
     List<SpillFile.Segment> segments(int partition) {
         return segments.get(partition);
+    }
+
+    /** Returns the bytes of the longest block in a file. */
+    int longestBlockBytes() {
+        return longestBlockBytes;
     }
 
     /** Returns the bytes of all blocks, and of what was allocated out of line. */
@@ -122,6 +128,7 @@ final class PartitionStore implements AutoCloseable {
             room[p] = 0;
         }
         file.flush();
+        longestBlockBytes = file.longestBlockBytes();
         memory.close();
     }
 

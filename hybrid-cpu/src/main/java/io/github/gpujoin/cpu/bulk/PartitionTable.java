@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.bulk;
 
+import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
@@ -15,8 +17,10 @@ import io.github.gpujoin.core.region.Region;
  * <pre>
  *  tuples: tuple[count]
  *  starts: int32[slots + 1]    number of the first tuple of each slot, then count
+ *                              padding to 8
  *  ends:   int32[slots]        of the tuples that are not removed; only if tuples are removed
  *  marks:  int8[count]         1 if the tuple was matched; only if tuples are marked
+ *                              padding to 8
  * </pre>
  */
 final class PartitionTable implements AutoCloseable {
@@ -30,45 +34,46 @@ final class PartitionTable implements AutoCloseable {
      */
     private static final int SPARSE_BITS = 2;
 
-    private final Region tuples;
-    private final Region starts;
-    private final Region ends;
-    private final Region marks;
-    private final long lengthBytes;
+    private final BulkJoinKind kind;
+    private final Region memory;
+    private long starts;
+    private long ends;
+    private long marks;
     private int tupleBytes;
     private int count;
     private int slotBits;
+    private boolean removes;
+    private boolean marksTuples;
 
     /**
-     * Allocates memory for the largest partition.
-     *
-     * @param maxTuples at most {@link #MAX_TUPLES}
-     * @param maxBytes of the tuples
-     * @param removes whether tuples are removed
-     * @param marks whether tuples are marked
+     * @param lengthBytes of the largest partition, and of what its tuples refer to if they are read
+     *     from files
      */
-    PartitionTable(
-            long maxTuples, long maxBytes, boolean removes, boolean marks, Allocator allocator) {
-        long slotsBytes = 4L << slotBits(maxTuples);
-        Region[] regions = new Region[4];
-        long[] lengths = {
-            maxBytes, slotsBytes + 4, removes ? slotsBytes : 0, marks ? maxTuples : 0
-        };
-        long sum = 0;
-        try {
-            for (int i = 0; i < regions.length; i++) {
-                regions[i] = allocator.allocate(lengths[i]);
-                sum += lengths[i];
-            }
-        } catch (Throwable e) {
-            closeAll(regions);
-            throw e;
-        }
-        this.tuples = regions[0];
-        this.starts = regions[1];
-        this.ends = regions[2];
-        this.marks = regions[3];
-        this.lengthBytes = sum;
+    PartitionTable(BulkJoinKind kind, long lengthBytes, Allocator allocator) {
+        this.kind = kind;
+        this.memory = allocator.allocate(lengthBytes);
+    }
+
+    /**
+     * Returns the bytes of the table of a partition.
+     *
+     * @param tuples at most {@link #MAX_TUPLES}
+     */
+    static long lengthBytes(BulkJoinKind kind, JoinSide build, long tuples, int tupleBytes) {
+        long slotsBytes = 4L << slotBits(tuples);
+        return tuples * tupleBytes
+                + slotsBytes
+                + 8
+                + (removes(kind, build) ? slotsBytes : 0)
+                + (marks(kind, build) ? tuples + 7 & -8 : 0);
+    }
+
+    private static boolean removes(BulkJoinKind kind, JoinSide build) {
+        return !kind.returnsPairs() && build == JoinSide.LEFT;
+    }
+
+    private static boolean marks(BulkJoinKind kind, JoinSide build) {
+        return kind.returnsPairs() && kind.keepsUnmatched(build);
     }
 
     /** Returns the bits of the number of slots, which is 4 to 8 times that of the tuples. */
@@ -78,7 +83,7 @@ final class PartitionTable implements AutoCloseable {
     }
 
     long lengthBytes() {
-        return lengthBytes;
+        return memory.lengthBytes();
     }
 
     int count() {
@@ -86,19 +91,19 @@ final class PartitionTable implements AutoCloseable {
     }
 
     long tuples() {
-        return tuples.address();
+        return memory.address();
     }
 
     long starts() {
-        return starts.address();
+        return starts;
     }
 
     long ends() {
-        return ends.address();
+        return ends;
     }
 
     long marks() {
-        return marks.address();
+        return marks;
     }
 
     /** Returns how far the hash of a key is shifted to the right to be its slot. */
@@ -112,30 +117,43 @@ final class PartitionTable implements AutoCloseable {
         void forEach(PartitionStore.ExtentVisitor visitor) throws InterruptedException;
     }
 
-    /** Replaces the tuples, and clears all marks. */
-    void build(Extents extents, long tupleCount, int tupleBytes) throws InterruptedException {
+    /**
+     * Assigns the memory to a partition, whose {@link #build} follows.
+     *
+     * @return the address of the memory behind the table
+     */
+    long open(JoinSide build, long tupleCount, int tupleBytes) {
         this.tupleBytes = tupleBytes;
         this.count = (int) tupleCount;
         this.slotBits = slotBits(tupleCount);
-        clear(starts.address(), (4L << slotBits) + 4);
+        this.removes = removes(kind, build);
+        this.marksTuples = marks(kind, build);
+        long slotsBytes = 4L << slotBits;
+        this.starts = memory.address() + tupleCount * tupleBytes;
+        this.ends = starts + slotsBytes + 8;
+        this.marks = ends + (removes ? slotsBytes : 0);
+        return memory.address() + lengthBytes(kind, build, tupleCount, tupleBytes);
+    }
+
+    /** Copies the tuples to their slots, and clears all marks. */
+    void build(Extents extents) throws InterruptedException {
+        clear(starts, (4L << slotBits) + 4);
         visitBlocks(extents, this::countSlots);
         sumUp();
         visitBlocks(extents, this::copyToSlots);
-        if (ends.lengthBytes() > 0) {
-            long source = starts.address() + 4;
-            long target = ends.address();
+        if (removes) {
             Blocks.forEach(
                     1L << slotBits,
                     (from, to) ->
                             Memory.copy(
                                     null,
-                                    source + 4 * from,
+                                    starts + 4 * (from + 1),
                                     null,
-                                    target + 4 * from,
+                                    ends + 4 * from,
                                     4 * (to - from)));
         }
-        if (marks.lengthBytes() > 0) {
-            clear(marks.address(), count);
+        if (marksTuples) {
+            clear(marks, count);
         }
     }
 
@@ -156,7 +174,7 @@ final class PartitionTable implements AutoCloseable {
     }
 
     private void countSlots(long address, int extent) {
-        long starts = this.starts.address();
+        long starts = this.starts;
         int shift = slotShift();
         for (int i = 0; i < extent; i++) {
             long word = Memory.getLong(address + (long) i * tupleBytes);
@@ -167,7 +185,7 @@ final class PartitionTable implements AutoCloseable {
 
     /** Turns counts into ends. */
     private void sumUp() throws InterruptedException {
-        long starts = this.starts.address();
+        long starts = this.starts;
         Blocks.forEach(
                 (1L << slotBits) + 1,
                 (from, to) -> {
@@ -181,8 +199,8 @@ final class PartitionTable implements AutoCloseable {
 
     /** Fills each slot from its end, so that ends become starts. */
     private void copyToSlots(long address, int extent) {
-        long starts = this.starts.address();
-        long tuples = this.tuples.address();
+        long starts = this.starts;
+        long tuples = tuples();
         int shift = slotShift();
         int bytes = tupleBytes;
         for (int i = 0; i < extent; i++) {
@@ -200,16 +218,8 @@ final class PartitionTable implements AutoCloseable {
         }
     }
 
-    private static void closeAll(Region... regions) {
-        for (Region region : regions) {
-            if (region != null) {
-                region.close();
-            }
-        }
-    }
-
     @Override
     public void close() {
-        closeAll(tuples, starts, ends, marks);
+        memory.close();
     }
 }

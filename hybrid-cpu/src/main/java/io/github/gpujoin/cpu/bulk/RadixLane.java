@@ -118,20 +118,30 @@ final class RadixLane implements AutoCloseable {
         return layouts;
     }
 
+    /** Returns the bytes of the buffers that a lane needs to partition. */
+    long bufferBytes() {
+        return partitioners.values().stream().mapToLong(RadixPartitioner::bufferBytes).sum();
+    }
+
     /**
-     * Allocates all memory that the join of partitions needs.
+     * Frees the buffers of the partitions, and allocates those of results.
+     *
+     * @throws MemoryRefusedException if there is too little memory
+     */
+    void openWriter(ResultWriter.Receiver receiver) {
+        partitioners.values().forEach(RadixPartitioner::freeBuffer);
+        writer = writer(receiver);
+        countMemory();
+    }
+
+    /**
+     * Allocates memory to join partitions.
      *
      * @throws MemoryRefusedException if there is too little; call {@link #unreserve} then
      */
-    void reserve(LargestBuild largest, ResultWriter.Receiver receiver) {
-        boolean removes = !spec.kind().returnsPairs();
-        boolean marks =
-                spec.kind().returnsPairs()
-                        && (spec.kind().keepsUnmatched(JoinSide.LEFT)
-                                || spec.kind().keepsUnmatched(JoinSide.RIGHT));
-        table = new PartitionTable(largest.tuples(), largest.bytes(), removes, marks, allocator);
-        segments = new SegmentReader(largest, allocator);
-        writer = writer(receiver);
+    void reserve(long tableBytes, int blockBytes) {
+        table = new PartitionTable(spec.kind(), tableBytes, allocator);
+        segments = new SegmentReader(blockBytes, allocator);
         countMemory();
     }
 
@@ -148,18 +158,20 @@ final class RadixLane implements AutoCloseable {
      * Joins partitions until none is left.
      *
      * @param stores of each input, of all lanes
-     * @param partitions that no lane has claimed
+     * @param partitions that no lane has claimed, in several queues, the first one first
      */
-    void join(Map<JoinSide, List<PartitionStore>> stores, Queue<Integer> partitions)
+    void join(Map<JoinSide, List<PartitionStore>> stores, List<Queue<Integer>> partitions)
             throws InterruptedException {
         PartitionJoin join =
                 new PartitionJoin(spec, stores, layouts(), table, segments, new MatchSink(writer));
-        for (Integer p = partitions.poll(); p != null; p = partitions.poll()) {
-            Blocks.checkInterrupt();
-            if (p == options.partitions()) {
-                join.addUnmatched(p);
-            } else {
-                join.join(p);
+        for (Queue<Integer> queue : partitions) {
+            for (Integer p = queue.poll(); p != null; p = queue.poll()) {
+                Blocks.checkInterrupt();
+                if (p == options.partitions()) {
+                    join.addUnmatched(p);
+                } else {
+                    join.join(p);
+                }
             }
         }
         writer.finish();
@@ -190,13 +202,13 @@ final class RadixLane implements AutoCloseable {
             segments.close();
             segments = null;
         }
-        memory.close();
         countMemory();
     }
 
     @Override
     public void close() {
         unreserve();
+        memory.close();
         partitioners.values().forEach(RadixPartitioner::close);
         files.values().forEach(SpillFile::close);
         countMemory();

@@ -109,7 +109,7 @@ final class RadixPartitioner implements AutoCloseable {
      */
     void append(Chunk chunk, int firstRow, int count) {
         if (buffer == null) {
-            buffer = allocator.allocate((long) sliceRows * layout.tupleBytes());
+            buffer = allocator.allocate(bufferBytes());
         }
         long start = buffer.address();
         encoder.encode(chunk, firstRow, count);
@@ -248,12 +248,22 @@ final class RadixPartitioner implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
-        store.close();
+    /** Returns the bytes of the buffer. */
+    long bufferBytes() {
+        return (long) sliceRows * layout.tupleBytes();
+    }
+
+    /** Frees the buffer. The partitions remain. */
+    void freeBuffer() {
         if (buffer != null) {
             buffer.close();
             buffer = null;
         }
+    }
+
+    @Override
+    public void close() {
+        store.close();
+        freeBuffer();
     }
 }

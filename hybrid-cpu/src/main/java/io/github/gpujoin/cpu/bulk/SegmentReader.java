@@ -17,30 +17,25 @@ final class SegmentReader implements AutoCloseable {
     /** Some blocks of a segment. */
     private final Region blocks;
 
-    /** What tuples of a build side refer to. */
-    private final Region outOfLine;
-
-    SegmentReader(LargestBuild largest, Allocator allocator) {
-        this.outOfLine = allocator.allocate(largest.outOfLineBytes());
-        try {
-            this.blocks = allocator.allocate(largest.blockBytes());
-        } catch (Throwable e) {
-            outOfLine.close();
-            throw e;
-        }
+    /**
+     * @param blockBytes of the longest block
+     */
+    SegmentReader(int blockBytes, Allocator allocator) {
+        this.blocks = allocator.allocate(blockBytes);
     }
 
     long lengthBytes() {
-        return outOfLine.lengthBytes() + blocks.lengthBytes();
+        return blocks.lengthBytes();
     }
 
     /**
-     * Returns the tuples of a build side. They are valid while they are visited; what they refer to
-     * stays until the next call.
+     * Returns the tuples of a build side, which are valid while they are visited.
+     *
+     * @param outOfLine address of memory for what spilled tuples refer to
      */
-    PartitionTable.Extents load(List<PartitionStore> stores, int partition) {
+    PartitionTable.Extents load(List<PartitionStore> stores, int partition, long outOfLine) {
         return visitor -> {
-            long next = outOfLine.address();
+            long next = outOfLine;
             for (PartitionStore store : stores) {
                 store.forEachExtent(partition, visitor);
                 for (SpillFile.Segment segment : store.segments(partition)) {
@@ -139,7 +134,6 @@ final class SegmentReader implements AutoCloseable {
 
     @Override
     public void close() {
-        outOfLine.close();
         blocks.close();
     }
 }

@@ -37,6 +37,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntToLongFunction;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -89,7 +90,7 @@ class CpuRadixJoinTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {0, 100_000, 4_000_000, 9_000_000})
+    @ValueSource(longs = {1_100_000, 4_000_000, 7_000_000})
     void shouldFailBeforeTheFirstResultIfMemoryIsRefused(long limitBytes) throws Exception {
         MemoryAccount account = new MemoryAccount("test");
         List<Chunk> chunks = chunks(300_000, row -> row);
@@ -199,19 +200,20 @@ class CpuRadixJoinTest {
     void shouldBeInterruptibleWhileFinishSpills() throws Exception {
         List<Chunk> chunks = chunks(300_000, row -> row);
         Thread caller = Thread.currentThread();
+        AtomicBoolean isLoaded = new AtomicBoolean();
         Allocator limited = new MemoryAccount("test").within(14_000_000);
         Allocator interrupting =
                 new Allocator() {
                     @Override
                     public Region allocate(long lengthBytes) {
-                        if (Thread.currentThread() == caller) {
-                            caller.interrupt(); // finish allocates a table
-                        }
                         return limited.allocate(lengthBytes);
                     }
 
                     @Override
                     public long availableBytes() {
+                        if (isLoaded.get()) {
+                            caller.interrupt(); // finish plans the tables
+                        }
                         return limited.availableBytes();
                     }
                 };
@@ -222,6 +224,7 @@ class CpuRadixJoinTest {
                         interrupting)) {
             BulkRun.submit(join, chunks, chunks, 0);
             assertThat(join.stats().spilledBytes()).isZero();
+            isLoaded.set(true);
             assertThatExceptionOfType(InterruptedException.class).isThrownBy(join::finish);
             assertThat(caller.isInterrupted()).isFalse();
             assertThat(join.state()).isEqualTo(BulkJoinState.FAILED);
@@ -314,6 +317,62 @@ class CpuRadixJoinTest {
                         default -> 10;
                     };
             assertThat(answer.rowCount()).isEqualTo(expected);
+        }
+    }
+
+    /** A table of the frequent key for each thread would need 50 MB. */
+    @ParameterizedTest(name = "{0}, threads {1}, spills {2}")
+    @CsvSource({"SEMI, 8, true", "SEMI, 8, false", "FULL, 8, true", "ANTI, 3, true"})
+    void shouldJoinAFrequentKeyWithOneThreadIfTablesOfAllDoNotFit(
+            BulkJoinKind kind, int threads, boolean spills) throws Exception {
+        int rows = 400_000;
+        List<Chunk> left = chunks(rows, row -> row % 2 == 0 ? 7 : 2 * row);
+        List<Chunk> right =
+                chunks(rows, row -> row % 2 == 0 && kind != BulkJoinKind.FULL ? 7 : -row);
+        MemoryAccount account = new MemoryAccount("test");
+        RadixJoinOptions options = new RadixJoinOptions(threads, 6, 1_000, null);
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(kind, new BulkOutput.Count()),
+                        spills ? options.spillingTo(directory) : options,
+                        account.within(24_000_000))) {
+            int expected = kind == BulkJoinKind.FULL ? 2 * rows : rows / 2;
+            assertThat(BulkRun.join(join, left, right, 0).rowCount()).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void shouldRejectAMemoryWithoutRoomForTheBuffersOfTheThreads() {
+        long availableBytes = 1_000_000;
+        EngineUnavailableException refused =
+                catchThrowableOfType(
+                        EngineUnavailableException.class,
+                        () ->
+                                new CpuRadixJoin(
+                                        spec(BulkJoinKind.INNER, new BulkOutput.Count()),
+                                        RadixJoinOptions.ofThreads(2),
+                                        new MemoryAccount("test").within(availableBytes)));
+        assertThat(refused.scope()).isEqualTo(EngineUnavailableException.Scope.NO_MEMORY);
+        assertThat(refused)
+                .hasMessageContaining("availableBytes=1000000, bufferBytes=1048576, threads=2");
+    }
+
+    /** The minimum that docs/architecture/bulk-joins.md states. */
+    @ParameterizedTest(name = "threads={0}")
+    @ValueSource(ints = {1, 2, 8})
+    void shouldJoinUniqueKeysWithinTheMinimumOfMemory(int threads) throws Exception {
+        int rows = 1_000_000;
+        List<Chunk> chunks = chunks(rows, row -> row);
+        try (BulkJoin join =
+                new CpuRadixJoin(
+                        spec(BulkJoinKind.INNER, new BulkOutput.Rows(List.of(0, 1), List.of(1))),
+                        RadixJoinOptions.ofThreads(threads).spillingTo(directory),
+                        new MemoryAccount("test").within(4L * threads << 20))) {
+            BulkRun.submit(join, chunks, chunks, 0);
+            join.finish();
+            long[] count = new long[1];
+            join.drain(result -> count[0] += ((BulkResult.Rows) result).chunk().rowCount());
+            assertThat(count[0]).isEqualTo(rows);
         }
     }
 

@@ -20,7 +20,6 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Allocator;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -28,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.LongUnaryOperator;
-import java.util.stream.IntStream;
 
 /**
  * Measures both phases of the radix join with one thread: CPU time for each row of either input,
@@ -126,11 +124,17 @@ public final class RadixJoinProfile {
             for (JoinSide side : JoinSide.values()) {
                 stores.put(side, List.of(lane.store(side)));
             }
-            lane.reserve(
-                    LargestBuild.of(stores, lane.layouts(), options.partitions()), result -> {});
-            lane.join(
-                    stores,
-                    new ArrayDeque<>(IntStream.range(0, options.partitions()).boxed().toList()));
+            JoinPlan plan =
+                    new JoinPlan(
+                            spec.kind(),
+                            stores,
+                            lane.layouts(),
+                            options.partitions(),
+                            1,
+                            Long.MAX_VALUE);
+            lane.openWriter(result -> {});
+            lane.reserve(plan.tableBytes(0), plan.blockBytes());
+            lane.join(stores, List.of(plan.ordinaryPartitions()));
             long joinedNs = THREADS.getCurrentThreadCpuTime();
             return new long[] {partitionedNs - startNs, joinedNs - partitionedNs};
         }

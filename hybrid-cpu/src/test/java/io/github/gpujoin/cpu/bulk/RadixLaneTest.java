@@ -65,10 +65,11 @@ class RadixLaneTest {
                 stores.put(side, List.of(lane.store(side)));
             }
             List<BulkResult> results = new ArrayList<>();
-            lane.reserve(LargestBuild.of(stores, lane.layouts(), 1), results::add);
+            lane.openWriter(results::add);
+            lane.reserve(1_000, 0);
             Thread.currentThread().interrupt();
             assertThatExceptionOfType(InterruptedException.class)
-                    .isThrownBy(() -> lane.join(stores, new ArrayDeque<>(List.of(0))));
+                    .isThrownBy(() -> lane.join(stores, List.of(new ArrayDeque<>(List.of(0)))));
             assertThat(results).isEmpty();
         }
     }

@@ -92,15 +92,11 @@ class SpillFileTest {
                 }
                 store.spillTo(file);
             }
-            LargestBuild largest =
-                    new LargestBuild(
-                            0,
-                            0,
-                            store.segments(0).stream()
-                                    .mapToLong(SpillFile.Segment::outOfLineBytes)
-                                    .sum(),
-                            file.longestBlockBytes());
-            try (SegmentReader reader = new SegmentReader(largest, Allocator.unlimited())) {
+            long outOfLineBytes =
+                    store.segments(0).stream().mapToLong(SpillFile.Segment::outOfLineBytes).sum();
+            try (Region outOfLine = Allocator.unlimited().allocate(outOfLineBytes);
+                    SegmentReader reader =
+                            new SegmentReader(store.longestBlockBytes(), Allocator.unlimited())) {
                 List<String> probed = new ArrayList<>();
                 for (SpillFile.Segment segment : store.segments(0)) {
                     reader.probe(segment, (tuples, count) -> describe(tuples, count, probed));
@@ -108,7 +104,7 @@ class SpillFileTest {
                 assertThat(probed).isEqualTo(expected);
                 for (int pass = 0; pass < 2; pass++) {
                     List<String> loaded = new ArrayList<>();
-                    reader.load(List.of(store), 0)
+                    reader.load(List.of(store), 0, outOfLine.address())
                             .forEach((tuples, count) -> describe(tuples, count, loaded));
                     assertThat(loaded).isEqualTo(expected);
                 }
