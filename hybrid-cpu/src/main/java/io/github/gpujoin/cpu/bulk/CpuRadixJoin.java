@@ -296,6 +296,6 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
-        lanes.forEach(RadixLane::close);
+        Closing.all(lanes.stream().map(lane -> lane::close));
     }
 }

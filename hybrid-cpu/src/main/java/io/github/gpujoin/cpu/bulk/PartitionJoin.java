@@ -65,6 +65,9 @@ final class PartitionJoin {
     /** Joins a partition and flushes its results. */
     void join(int partition) throws InterruptedException {
         JoinSide build = buildSide(stores, partition);
+        if (tuples(stores, build, partition) == 0 && !kind.keepsUnmatched(build.other())) {
+            return; // without reading the probe side
+        }
         sink.open(build);
         long outOfLine =
                 table.open(

@@ -205,12 +205,17 @@ final class RadixLane implements AutoCloseable {
         countMemory();
     }
 
+    /**
+     * Frees all memory, and closes all files even if one cannot be closed.
+     *
+     * @throws java.io.UncheckedIOException if a file cannot be closed
+     */
     @Override
     public void close() {
         unreserve();
         memory.close();
         partitioners.values().forEach(RadixPartitioner::close);
-        files.values().forEach(SpillFile::close);
         countMemory();
+        Closing.all(files.values().stream().map(file -> file::close));
     }
 }

@@ -60,13 +60,7 @@ final class SpillFile implements AutoCloseable {
     SpillFile(Path directory, TupleLayout layout) {
         this.layout = layout;
         try {
-            Path file = Files.createTempFile(directory, "bulk-join-", ".spill");
-            this.channel =
-                    FileChannel.open(
-                            file,
-                            StandardOpenOption.READ,
-                            StandardOpenOption.WRITE,
-                            StandardOpenOption.DELETE_ON_CLOSE);
+            this.channel = open(Files.createTempFile(directory, "bulk-join-", ".spill"));
         } catch (IOException e) {
             throw new EngineUnavailableException(
                     Scope.FILE,
@@ -74,6 +68,19 @@ final class SpillFile implements AutoCloseable {
                             + directory
                             + ". Name a directory that can be written.",
                     e);
+        }
+    }
+
+    private static FileChannel open(Path file) throws IOException {
+        try {
+            return FileChannel.open(
+                    file,
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.DELETE_ON_CLOSE);
+        } catch (IOException e) {
+            Files.deleteIfExists(file);
+            throw e;
         }
     }
 

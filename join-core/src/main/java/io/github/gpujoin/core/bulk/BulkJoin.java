@@ -37,6 +37,11 @@ public interface BulkJoin extends AutoCloseable {
      * Adds rows of an input, in any order of inputs and chunks. Waits while earlier chunks use all
      * threads of the join. The join keeps the rows, but not the chunk: the caller remains its user.
      *
+     * <p>Threads of the join may read the chunk after this call, until {@link #finish} or {@link
+     * #close} returns. A chunk in a slot is retained meanwhile, so the caller may release it at
+     * once, but must not write to the slot before its last user has released it. A transient chunk
+     * is copied. The array of any other chunk on the heap must not change until then.
+     *
      * @throws IllegalStateException unless LOADING
      * @throws IllegalArgumentException if the schema is not that of the input
      * @throws io.github.gpujoin.core.layout.ChunkFormatException if the chunk is in a slot that has
