@@ -45,7 +45,9 @@ final class CopyQueue {
         lock.lock();
         try {
             reap();
-            CUevent event = spare.isEmpty() ? newEvent() : spare.pop();
+            if (spare.isEmpty()) {
+                spare.push(newEvent());
+            }
             check(
                     JCudaDriver.cuMemcpyHtoDAsync(
                             new DeviceAddress(deviceAddress),
@@ -53,8 +55,8 @@ final class CopyQueue {
                             lengthBytes,
                             stream),
                     "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
-            check(JCudaDriver.cuEventRecord(event, stream), "cuEventRecord");
-            pending.add(event);
+            check(JCudaDriver.cuEventRecord(spare.peek(), stream), "cuEventRecord");
+            pending.add(spare.pop());
             return completedCount + pending.size() - 1;
         } finally {
             lock.unlock();
@@ -98,8 +100,10 @@ final class CopyQueue {
     void close() {
         lock.lock();
         try {
-            pending.forEach(JCudaDriver::cuEventDestroy);
+            spare.addAll(pending);
+            pending.clear();
             spare.forEach(JCudaDriver::cuEventDestroy);
+            spare.clear();
         } finally {
             lock.unlock();
         }
