@@ -276,7 +276,9 @@ final class SegmentPipe {
     }
 
     private boolean isDue(Segment segment) {
+        boolean isFinished = isHeadEmitted && segment == inFlight.peek();
         return segment.ticket == Segment.NOT_POSTED
+                && !isFinished
                 && (segment.inPlace != null || slots.hasArrived(segment.slot));
     }
 
