@@ -8,19 +8,23 @@ import io.github.gpujoin.core.layout.Column;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * What a bulk join joins: rows whose key columns are pairwise equal. Integers are equal by value,
  * whatever their widths; texts and bytes byte by byte. Keys may repeat in both inputs.
  *
- * @param nullsAreEqual treats nulls as equal, also inside composite keys ({@code IS NOT DISTINCT
- *     FROM}). Otherwise a row with a null in its key has no match.
+ * @param keysWithEqualNulls positions among the key columns whose nulls are equal ({@code IS NOT
+ *     DISTINCT FROM}). A row with a null in another key column has no match.
  */
 public record BulkJoinSpec(
         BulkInput left,
         BulkInput right,
         BulkJoinKind kind,
-        boolean nullsAreEqual,
+        Set<Integer> keysWithEqualNulls,
         BulkOutput output)
         implements Serializable {
 
@@ -28,8 +32,8 @@ public record BulkJoinSpec(
      * Checks the inputs against each other, and the columns of the output.
      *
      * @throws IllegalArgumentException if the inputs have the same name, their keys differ in
-     *     number or type, or the output has a column that does not exist or that the join kind does
-     *     not return
+     *     number or type, a position is not that of a key column, or the output has a column that
+     *     does not exist or that the join kind does not return
      */
     public BulkJoinSpec {
         if (left.name().equals(right.name())) {
@@ -37,6 +41,13 @@ public record BulkJoinSpec(
                     "Both inputs have the same name: name=" + left.name() + ". Rename one.");
         }
         requireEqualKeys(left, right);
+        keysWithEqualNulls = Set.copyOf(keysWithEqualNulls);
+        int keys = left.keyColumns().size();
+        if (!keysWithEqualNulls.stream().allMatch(key -> key >= 0 && key < keys)) {
+            throw new IllegalArgumentException(
+                    "No such key column to have equal nulls: positions=%s, keyColumns=%d"
+                            .formatted(new TreeSet<>(keysWithEqualNulls), keys));
+        }
         if (output instanceof BulkOutput.Rows rows) {
             requireReturned(left, JoinSide.LEFT, kind, rows.leftColumns());
             requireReturned(right, JoinSide.RIGHT, kind, rows.rightColumns());
@@ -45,6 +56,25 @@ public record BulkJoinSpec(
                     .columns()
                     .forEach(column -> requireInteger(left, right, kind, column));
         }
+    }
+
+    /** The same with nulls that are equal in all key columns, or in none. */
+    public BulkJoinSpec(
+            BulkInput left,
+            BulkInput right,
+            BulkJoinKind kind,
+            boolean nullsAreEqual,
+            BulkOutput output) {
+        this(left, right, kind, nullsAreEqual ? allKeys(left) : Set.of(), output);
+    }
+
+    private static Set<Integer> allKeys(BulkInput input) {
+        return IntStream.range(0, input.keyColumns().size()).boxed().collect(Collectors.toSet());
+    }
+
+    /** Whether nulls in a key column are equal, by its position among the key columns. */
+    public boolean nullsAreEqual(int key) {
+        return keysWithEqualNulls.contains(key);
     }
 
     public BulkInput input(JoinSide side) {

@@ -25,7 +25,7 @@ public final class BulkKeyEncoder {
     private static final int NULL = -1;
 
     private final BulkInput input;
-    private final boolean nullsAreEqual;
+    private final boolean[] nullsAreEqual;
     private final boolean isExact;
 
     /** Bytes of each key column in an exact word. */
@@ -43,7 +43,8 @@ public final class BulkKeyEncoder {
      */
     public BulkKeyEncoder(BulkJoinSpec spec, JoinSide side, int maxRows) {
         this.input = spec.input(side);
-        this.nullsAreEqual = spec.nullsAreEqual();
+        this.nullsAreEqual = new boolean[input.keyColumns().size()];
+        spec.keysWithEqualNulls().forEach(key -> nullsAreEqual[key] = true);
         this.isExact = isExact(spec);
         this.wordWidths = wordWidths(spec);
         this.values = new VariableWidthRow(input.schema());
@@ -58,7 +59,7 @@ public final class BulkKeyEncoder {
         for (int i = 0; i < spec.left().keyColumns().size(); i++) {
             Column left = keyColumn(spec.left(), i);
             Column right = keyColumn(spec.right(), i);
-            boolean hasEqualNulls = spec.nullsAreEqual() && left.nullable() && right.nullable();
+            boolean hasEqualNulls = spec.nullsAreEqual(i) && left.nullable() && right.nullable();
             if (!left.type().isInteger() || hasEqualNulls) {
                 return false;
             }
@@ -210,8 +211,8 @@ public final class BulkKeyEncoder {
             if (input.schema().hasVariableWidth()) {
                 values.at(chunk, firstRow + row);
             }
-            for (int column : input.keyColumns()) {
-                end = append(chunk, firstRow + row, column, end);
+            for (int key = 0; key < nullsAreEqual.length; key++) {
+                end = append(chunk, firstRow + row, key, end);
                 if (end < 0) {
                     end = start;
                     setNull(row);
@@ -223,13 +224,14 @@ public final class BulkKeyEncoder {
         }
     }
 
-    /** Appends the value of a column, and returns the new end; -1 if the row has no match. */
-    private int append(Chunk chunk, int row, int column, int end) {
+    /** Appends the value of a key column, and returns the new end; -1 if the row has no match. */
+    private int append(Chunk chunk, int row, int key, int end) {
+        int column = input.keyColumns().get(key);
         Column described = input.schema().column(column);
         if (!described.isFixed() && values.isNull(column)) {
             reserve(end + Integer.BYTES);
             Memory.putInt(bytes, Memory.BYTES + end, NULL);
-            return nullsAreEqual ? end + Integer.BYTES : -1;
+            return nullsAreEqual[key] ? end + Integer.BYTES : -1;
         }
         if (described.type().isInteger()) {
             int width = described.type().widthBytes();

@@ -34,10 +34,11 @@ final class ReferenceKeys {
         BulkInput input = spec.input(side);
         RowView view = cursors.get(side).at(row.chunk(), row.row());
         List<Object> key = new ArrayList<>();
-        for (int column : input.keyColumns()) {
+        for (int i = 0; i < input.keyColumns().size(); i++) {
+            int column = input.keyColumns().get(i);
             if (!view.isNull(column)) {
                 key.add(value(view, input.schema().column(column).type(), column));
-            } else if (spec.nullsAreEqual()) {
+            } else if (spec.nullsAreEqual(i)) {
                 key.add(null);
             } else {
                 return null;

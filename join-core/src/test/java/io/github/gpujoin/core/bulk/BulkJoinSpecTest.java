@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -141,5 +142,18 @@ class BulkJoinSpecTest {
                     .isThrownBy(() -> spec(kind, output))
                     .withMessageStartingWith("Column of groups ");
         }
+    }
+
+    @Test
+    void shouldRejectEqualNullsOfAKeyColumnThatDoesNotExist() {
+        assertRejects(
+                () ->
+                        new BulkJoinSpec(
+                                new BulkInput("orders", ORDERS, List.of(1)),
+                                new BulkInput("customers", CUSTOMERS, List.of(0)),
+                                BulkJoinKind.INNER,
+                                Set.of(1, 0),
+                                new BulkOutput.Count()),
+                "No such key column to have equal nulls: positions=[0, 1], keyColumns=1");
     }
 }

@@ -81,7 +81,7 @@ public final class NestedLoopBulkJoin {
             Object a = left[spec.left().keyColumns().get(i)];
             Object b = right[spec.right().keyColumns().get(i)];
             boolean areEqual =
-                    a == null || b == null ? a == b && spec.nullsAreEqual() : areEqual(a, b);
+                    a == null || b == null ? a == b && spec.nullsAreEqual(i) : areEqual(a, b);
             if (!areEqual) {
                 return false;
             }

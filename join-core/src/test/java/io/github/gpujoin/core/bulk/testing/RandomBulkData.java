@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -71,9 +73,14 @@ public record RandomBulkData(BulkJoinSpec spec, List<Chunk> left, List<Chunk> ri
         RandomBulkData generate(BulkJoinKind kind, Output output) {
             BulkInput left = input("left", keys.left());
             BulkInput right = input("right", keys.right());
+            Set<Integer> keysWithEqualNulls =
+                    IntStream.range(0, left.keyColumns().size())
+                            .filter(key -> random.nextBoolean())
+                            .boxed()
+                            .collect(Collectors.toSet());
             BulkJoinSpec spec =
                     new BulkJoinSpec(
-                            left, right, kind, random.nextBoolean(), output(output, kind, left));
+                            left, right, kind, keysWithEqualNulls, output(output, kind, left));
             boolean isLeftLarger = random.nextBoolean();
             return new RandomBulkData(
                     spec,
