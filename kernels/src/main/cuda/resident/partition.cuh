@@ -95,12 +95,12 @@ __device__ void countRows(const Source& source, const Tile& run, RadixDigit digi
 
 // Adds the counts of the digits of all tiles, or of a sample of their rows, to the cursors. The grid
 // may have any size; each block counts an equal share of consecutive tiles, and adds to the cursors
-// once for the tiles of a partition.
+// once for the tiles of a partition. Runs if the word `condition` is 1.
 template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
 __device__ void countTiles(const Source& source, uint32_t tiles, RadixDigit digit,
-                           const Slots& slots) {
+                           const Slots& slots, const uint32_t* condition) {
     extern __shared__ uint32_t counts[];
-    if (*(ATTEMPT == Attempt::SAMPLED ? slots.overflow : slots.sampleOverflow) == 0) {
+    if (*condition == 0) {
         return;
     }
     auto end = static_cast<uint32_t>(uint64_t{tiles} * (blockIdx.x + 1) / gridDim.x);

@@ -55,7 +55,8 @@ __device__ void clear(const RadixPass<Word>& pass) {
 
 template <Attempt ATTEMPT, typename Word, typename Source>
 __device__ void count(const Source& source, const RadixPass<Word>& pass) {
-    countTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots);
+    countTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots,
+                                                       conditionOf<ATTEMPT>(pass));
 }
 
 template <Attempt ATTEMPT, typename Word>
