@@ -9,6 +9,7 @@ import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -296,6 +297,6 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
-        Closing.all(lanes.stream().map(lane -> lane::close));
+        Closing.all(lanes, RadixLane::close);
     }
 }

@@ -8,6 +8,7 @@ import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.EnumMap;
@@ -216,6 +217,6 @@ final class RadixLane implements AutoCloseable {
         memory.close();
         partitioners.values().forEach(RadixPartitioner::close);
         countMemory();
-        Closing.all(files.values().stream().map(file -> file::close));
+        Closing.all(files.values(), SpillFile::close);
     }
 }

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.cpu.bulk;
+package io.github.gpujoin.core.region;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class ClosingTest {
@@ -19,8 +18,8 @@ class ClosingTest {
         List<String> closed = new ArrayList<>();
         assertThatThrownBy(
                         () ->
-                                Closing.all(
-                                        Stream.of(
+                                Closing.<Runnable>all(
+                                        List.of(
                                                 () -> closed.add("a"),
                                                 () -> {
                                                     throw first;
@@ -29,7 +28,8 @@ class ClosingTest {
                                                 () -> {
                                                     throw second;
                                                 },
-                                                () -> closed.add("c"))))
+                                                () -> closed.add("c")),
+                                        Runnable::run))
                 .isSameAs(first)
                 .hasSuppressedException(second);
         assertThat(closed).containsExactly("a", "b", "c");

@@ -3,10 +3,10 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.List;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -114,30 +114,11 @@ final class SegmentDispatcher {
      * @throws GpuUnavailableException if a device fails, after the others were awaited
      */
     void awaitSteps() {
-        forAll(EngineMember::awaitSteps);
+        Closing.all(members, EngineMember::awaitSteps);
     }
 
     /** Releases all chunks, even if the release of one fails. */
     void releaseChunks() {
-        forAll(member -> member.pipe().releaseChunks());
-    }
-
-    /** Calls all members, and throws the first exception at the end. */
-    private void forAll(Consumer<EngineMember> call) {
-        RuntimeException first = null;
-        for (EngineMember member : members) {
-            try {
-                call.accept(member);
-            } catch (RuntimeException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        Closing.all(members, member -> member.pipe().releaseChunks());
     }
 }

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.encoding.EncodedChunk;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkFormatException;
+import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
@@ -394,21 +395,7 @@ final class SegmentPipe {
      * lost, and then keeps their memory.
      */
     void releaseChunks() {
-        RuntimeException first = null;
-        for (Segment segment : inFlight) {
-            try {
-                segment.releaseChunk();
-            } catch (RuntimeException e) {
-                if (first == null) {
-                    first = e;
-                } else {
-                    first.addSuppressed(e);
-                }
-            }
-        }
-        if (first != null) {
-            throw first;
-        }
+        Closing.all(inFlight, Segment::releaseChunk);
     }
 
     private void awaitStep(int slot, int buffer, long ticket) {
