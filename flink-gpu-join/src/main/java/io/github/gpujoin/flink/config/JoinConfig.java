@@ -22,6 +22,9 @@ import org.apache.flink.configuration.ReadableConfig;
  */
 public final class JoinConfig {
 
+    /** The weight of Flink's hash join of tables. */
+    private static final int MANAGED_MEMORY_WEIGHT = 128;
+
     private static final OptionBounds BOUNDS =
             new OptionBounds()
                     .range(
@@ -123,6 +126,17 @@ public final class JoinConfig {
     public static long cpuMemoryBytes(ReadableConfig config) {
         MemorySize set = BOUNDS.read(config, GpuJoinOptions.CPU_MEMORY);
         return set == null ? Long.MAX_VALUE : set.getBytes();
+    }
+
+    /**
+     * Returns the weight of a join among the operators of its slots: its memory in MiB, like
+     * Flink's table operators.
+     */
+    public static int managedMemoryWeight(ReadableConfig config) {
+        long bytes = cpuMemoryBytes(config);
+        return bytes == Long.MAX_VALUE
+                ? MANAGED_MEMORY_WEIGHT
+                : (int) Math.min(Integer.MAX_VALUE, bytes >> 20);
     }
 
     /** Returns {@link GpuJoinOptions#RING_SLOTS}. */

@@ -80,6 +80,9 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     private final ChunkSchema schema;
     private final @Nullable FilterFunction<ROW> filter;
 
+    /** Whether the packer belongs to a join of batch mode. */
+    private boolean isForBatch;
+
     transient PartitionGroups groups;
     transient ChunkSink sink;
     transient Counter rowsIn;
@@ -121,7 +124,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     @Override
     public void open() throws Exception {
         super.open();
-        StreamingMode.requireAtStart(getContainingTask().getEnvironment());
+        if (isForBatch) {
+            ExecutionMode.requireBatchAtStart(getContainingTask().getEnvironment());
+        } else {
+            ExecutionMode.requireStreamingAtStart(getContainingTask().getEnvironment());
+        }
         heldMarkers =
                 new HeldLatencyMarkers(
                         getProcessingTimeService(), this::reportOrForwardLatencyMarker);
@@ -187,6 +194,11 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         }
         measured = dimension;
         partitions = MeasuredDimension.partitions(type);
+    }
+
+    /** Packs for a join of batch mode. */
+    public final void packForBatch() {
+        isForBatch = true;
     }
 
     /** Has facts dropped that have no match in a complete dimension. */

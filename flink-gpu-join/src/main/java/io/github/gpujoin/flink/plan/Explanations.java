@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.engine.GroupCodes;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.api.explain.DeviceSpread;
@@ -11,12 +12,14 @@ import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.engine.GpuFailureReason;
 import io.github.gpujoin.flink.exchange.ring.RingOptions;
-import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.runtime.PlannedJoin;
 import io.github.gpujoin.kernels.gpu.GpuJoinEngineFactory;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -34,8 +37,8 @@ public final class Explanations {
         return env.getTransformations().stream()
                 .filter(TwoInputTransformation.class::isInstance)
                 .map(t -> ((TwoInputTransformation<?, ?, ?>) t).getOperatorFactory())
-                .filter(StarJoinOperatorFactory.class::isInstance)
-                .map(factory -> ((StarJoinOperatorFactory<?>) factory).plan())
+                .filter(PlannedJoin.class::isInstance)
+                .map(factory -> ((PlannedJoin) factory).plan())
                 .toList();
     }
 
@@ -58,6 +61,34 @@ public final class Explanations {
                         .map(d -> d.joinedBy(PartitionClass.UNKNOWN, List.of(joined)))
                         .toList(),
                 config.get(GpuJoinOptions.GPU_WEIGHT));
+    }
+
+    /**
+     * Explains a join of batch mode.
+     *
+     * @param uid prefix of the uids of its operators
+     * @param joins implementations that may join
+     * @param dimensions without the implementation, which this method adds
+     */
+    static JoinExplanation bulk(
+            ReadableConfig config,
+            JoinUid uid,
+            BulkJoinOpener joins,
+            List<DimensionExplanation> dimensions) {
+        String names =
+                joins.factories().stream()
+                        .map(BulkJoinFactory::joinName)
+                        .collect(Collectors.joining(" or "));
+        PartitionClass joined = joined(names, ReasonCode.BATCH_MODE);
+        return JoinExplanation.planned(
+                        uid.text(),
+                        RingOptions.FLINK,
+                        ReasonCode.BATCH_MODE,
+                        dimensions.stream()
+                                .map(d -> d.joinedBy(PartitionClass.UNKNOWN, List.of(joined)))
+                                .toList(),
+                        config.get(GpuJoinOptions.GPU_WEIGHT))
+                .withChunks(ReasonCode.BATCH_MODE);
     }
 
     private static PartitionClass joined(ReadableConfig config, JoinSpec spec) {

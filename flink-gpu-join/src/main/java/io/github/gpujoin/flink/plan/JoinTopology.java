@@ -26,7 +26,6 @@ import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.metrics.JoinReporting;
 import io.github.gpujoin.flink.pack.PackSpec;
-import io.github.gpujoin.flink.pack.StreamingMode;
 import io.github.gpujoin.flink.runtime.JoinSettings;
 import io.github.gpujoin.flink.runtime.LateRowPolicy;
 import io.github.gpujoin.flink.runtime.ReplicaOperatorFactory;
@@ -100,12 +99,6 @@ final class JoinTopology {
 
     private static final Logger LOG = LoggerFactory.getLogger(JoinTopology.class);
 
-    /**
-     * Weight of a join among the operators of its slots. Flink's hash join of tables has the same
-     * weight.
-     */
-    private static final int MANAGED_MEMORY_WEIGHT = 128;
-
     /** Largest count of key groups for which a packer fills a chunk per key group. */
     private static final int MAX_CHUNKS_OF_KEY_GROUPS = 256;
 
@@ -125,7 +118,6 @@ final class JoinTopology {
     private final Map<Integer, DataStream<Row>> lateAtSource = new HashMap<>();
 
     JoinTopology(StreamExecutionEnvironment env, JoinUid uid, BadRecordStreams badRecords) {
-        StreamingMode.require(env.getConfiguration());
         JoinConfig.check(env.getConfiguration());
         ExactlyOnce.require(env.getCheckpointConfig());
         ExactlyOnce.keepSplits(env.getCheckpointConfig());
@@ -560,7 +552,8 @@ final class JoinTopology {
         join.setDescription(uid.text() + ", " + plan.filtersOfFacts());
         if (reservesMemory(spec)) {
             join.declareManagedMemoryUseCaseAtOperatorScope(
-                    ManagedMemoryUseCase.OPERATOR, managedMemoryWeight());
+                    ManagedMemoryUseCase.OPERATOR,
+                    JoinConfig.managedMemoryWeight(env.getConfiguration()));
         }
         env.addOperator(join);
         return new OperatorStream<>(env, join);
@@ -572,14 +565,6 @@ final class JoinTopology {
         return config.get(GpuJoinOptions.ENGINE) != GpuJoinOptions.Engine.REFERENCE
                 || !config.get(GpuJoinOptions.TRANSPORT).equals(RingOptions.FLINK)
                 || spec.hasTextGroups();
-    }
-
-    /** Returns the weight in MiB, like Flink's table operators. */
-    private int managedMemoryWeight() {
-        long bytes = JoinConfig.cpuMemoryBytes(env.getConfiguration());
-        return bytes == Long.MAX_VALUE
-                ? MANAGED_MEMORY_WEIGHT
-                : (int) Math.min(Integer.MAX_VALUE, bytes >> 20);
     }
 
     /**

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import io.github.gpujoin.flink.runtime.StarJoinOperatorFactory;
+import io.github.gpujoin.flink.runtime.PlannedJoin;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.slf4j.Logger;
@@ -58,10 +58,7 @@ public record JoinUid(String text, boolean ofTables) {
                 env.getTransformations().stream()
                         .filter(TwoInputTransformation.class::isInstance)
                         .map(each -> (TwoInputTransformation<?, ?, ?>) each)
-                        .filter(
-                                each ->
-                                        each.getOperatorFactory()
-                                                instanceof StarJoinOperatorFactory)
+                        .filter(each -> each.getOperatorFactory() instanceof PlannedJoin)
                         .anyMatch(each -> operator("join").equals(each.getUid()));
         if (used && !ofTables) {
             throw new IllegalArgumentException(

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -13,8 +11,7 @@ import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
-import io.github.gpujoin.flink.emit.HashedKeys;
-import io.github.gpujoin.flink.emit.PairJoinSpec;
+import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.emit.SelectedKeyCheck;
@@ -22,11 +19,8 @@ import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.filter.FilteringDimension;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
-import io.github.gpujoin.flink.record.ColumnsKey;
-import io.github.gpujoin.flink.record.KeyLayout;
 import io.github.gpujoin.flink.record.KeyLayout.Nulls;
 import io.github.gpujoin.flink.record.RecordLayout;
-import io.github.gpujoin.flink.record.SelectedKey;
 import io.github.gpujoin.flink.runtime.Replicas;
 import io.github.gpujoin.flink.runtime.expiry.TimesToLive;
 import io.github.gpujoin.flink.state.Generations;
@@ -53,7 +47,7 @@ public final class PairJoinPipeline<B, P> {
     private final StreamExecutionEnvironment env;
     private final DataStream<B> build;
     private final DataStream<P> probe;
-    private final KeySides<B, P, ?> keys;
+    private final PairKeys<B, P, ?> keys;
     private JoinUid uid = DEFAULT_UID;
     private final BadRecordStreams badRecords = new BadRecordStreams();
     private final BuiltJoin built = new BuiltJoin();
@@ -63,51 +57,6 @@ public final class PairJoinPipeline<B, P> {
     private PairKind kind = PairKind.INNER;
     private Nulls nulls = Nulls.MATCH_NOTHING;
     private JoinFunction<B, P, Boolean> condition;
-
-    /** Key selectors of both sides, and their common type. */
-    private record KeySides<B, P, K>(
-            KeySelector<B, K> build,
-            TypeInformation<K> buildType,
-            KeySelector<P, K> probe,
-            TypeInformation<K> probeType) {
-
-        SelectedKey<B, K> ofBuild(Nulls nulls) {
-            return SelectedKey.of(build, buildType, nulls)
-                    .alignedWith(SelectedKey.of(probe, probeType, nulls));
-        }
-
-        SelectedKey<P, K> ofProbe(Nulls nulls) {
-            return SelectedKey.of(probe, probeType, nulls)
-                    .alignedWith(SelectedKey.of(build, buildType, nulls));
-        }
-
-        /**
-         * Checks the types of both keys.
-         *
-         * @throws IllegalArgumentException if a type does not support keys, or the types cannot be
-         *     compared
-         */
-        void check() {
-            KeyLayout<K> ofBuild = KeyLayout.of(buildType, Nulls.MATCH_NOTHING);
-            if (!ofBuild.isComparableTo(KeyLayout.of(probeType, Nulls.MATCH_NOTHING))) {
-                throw new IllegalArgumentException(
-                        "Key types differ: build side %s, probe side %s. Cast one side."
-                                .formatted(
-                                        described(build, buildType), described(probe, probeType)));
-            }
-        }
-
-        private static String described(Object key, TypeInformation<?> type) {
-            return key instanceof ColumnsKey<?> columns ? columns.description() : type.toString();
-        }
-    }
-
-    /** Layouts of both sides, and the join of their rows. */
-    private record Plan<B, P, R>(
-            RecordLayout<B> build,
-            RecordLayout<P> probe,
-            PairJoinSpec<B, P, R> join,
-            JoinSpec spec) {}
 
     /**
      * Describes an inner join on keys.
@@ -126,17 +75,12 @@ public final class PairJoinPipeline<B, P> {
         this.build = build;
         this.probe = probe;
         this.keys =
-                new KeySides<>(
+                new PairKeys<>(
                         env.clean(Objects.requireNonNull(buildKey, "buildKey")),
                         buildKeyType,
                         env.clean(Objects.requireNonNull(probeKey, "probeKey")),
                         probeKeyType);
         keys.check();
-    }
-
-    private static <T> RecordLayout<T> layout(DataStream<T> stream, SelectedKey<T, ?> key) {
-        return RecordLayout.whole(
-                stream.getType(), key, stream.getExecutionConfig().getSerializerConfig());
     }
 
     public BuiltJoin built() {
@@ -212,10 +156,35 @@ public final class PairJoinPipeline<B, P> {
 
     public <R> SingleOutputStreamOperator<R> apply(
             JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
+        return isBulk() ? bulk(function, resultType) : streaming(function, resultType);
+    }
+
+    private boolean isBulk() {
+        return BatchMode.isUsed(env, List.of(build, probe));
+    }
+
+    private <R> SingleOutputStreamOperator<R> bulk(
+            JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
+        BulkTopology topology = new BulkTopology(env, uid, badRecords);
+        uid.requireUnused(env);
+        if (condition != null) {
+            BulkPairJoin.requireNoCondition(kind, uid);
+        }
+        if (kind.keepsUnmatchedBuild()) {
+            requireNotReplicated();
+        }
+        PairJoinPlan<B, P, R> plan = plan(env.clean(function));
+        built.mark(uid);
+        return new BulkPairJoin<>(build, probe, topology)
+                .apply(plan, isPartitioned(), explain(), resultType);
+    }
+
+    private <R> SingleOutputStreamOperator<R> streaming(
+            JoinFunction<B, P, R> function, TypeInformation<R> resultType) {
         JoinTopology topology = new JoinTopology(env, uid, badRecords);
-        topology.requireUnusedUid();
+        uid.requireUnused(env);
         topology.generation("build", generation);
-        boolean partitioned = isPartitioned(topology);
+        boolean partitioned = isPartitioned();
         BoundedInput.requireForLoad(
                 "build",
                 build,
@@ -227,17 +196,18 @@ public final class PairJoinPipeline<B, P> {
             BoundedInput.require("Probe side of a right or full join", probe);
         }
         topology.planChunks(kind.keepsUnmatchedBuild(), 1);
-        Plan<B, P, R> plan = plan(env.clean(function));
+        PairJoinPlan<B, P, R> plan = plan(env.clean(function));
         built.mark(uid);
         SingleOutputStreamOperator<Chunk> packedBuild =
                 pack(
                         build,
-                        plan.build,
+                        plan.build(),
                         packing(topology, "build", 0, partitioned),
-                        topology.onEdges(ChunkTypeInfo.ofDimensions(List.of(plan.build.schema()))),
+                        topology.onEdges(
+                                ChunkTypeInfo.ofDimensions(List.of(plan.build().schema()))),
                         FilterPlan.NONE,
                         topology.uid("pack", "build"));
-        JoinExplanation explanation = explain(topology, plan.spec);
+        JoinExplanation explanation = explain(topology, plan.spec());
         DimensionExplanation explained = explanation.dimensions().get(0);
         FilterPlan filters =
                 topology.filters(
@@ -246,22 +216,22 @@ public final class PairJoinPipeline<B, P> {
                                         new FilteringDimension(
                                                 0,
                                                 "build",
-                                                plan.spec.dimensions().get(0).factKeyColumn(),
+                                                plan.spec().dimensions().get(0).factKeyColumn(),
                                                 explained.distribution()))
                                 : List.of());
         SingleOutputStreamOperator<Chunk> packedProbe =
                 pack(
                         probe,
-                        plan.probe,
+                        plan.probe(),
                         packing(topology, "probe", ChunkDescriptor.FACTS, partitioned),
-                        topology.onEdges(ChunkTypeInfo.of(plan.probe.schema())),
+                        topology.onEdges(ChunkTypeInfo.of(plan.probe().schema())),
                         filters,
                         topology.uid("pack-probe"));
         packedProbe.setDescription("pack probe, " + explanation.filtersOfFacts());
         DataStream<Chunk> dimension =
                 topology.dimension(
                         packedBuild,
-                        plan.spec,
+                        plan.spec(),
                         0,
                         LoadMarkOperator.AT_THE_END,
                         topology.defaultLateRows(),
@@ -280,7 +250,7 @@ public final class PairJoinPipeline<B, P> {
                     topology.replicas(
                             List.of(dimension),
                             Map.of(topology.uid("end-of-probes-0"), packedProbe),
-                            plan.spec,
+                            plan.spec(),
                             replicas,
                             TimesToLive.NONE,
                             topology.defaultLateRows(),
@@ -290,7 +260,7 @@ public final class PairJoinPipeline<B, P> {
         return topology.join(
                 List.of(dimension),
                 topology.facts(packedProbe, "probe", partitioned),
-                plan.spec,
+                plan.spec(),
                 columns(plan),
                 explanation,
                 null,
@@ -298,15 +268,15 @@ public final class PairJoinPipeline<B, P> {
                 replicas,
                 topology.defaultLateRows(),
                 filters,
-                ResultEmitters.function(plan.spec, plan.build, plan.probe, plan.join),
+                ResultEmitters.function(plan.spec(), plan.build(), plan.probe(), plan.join()),
                 resultType);
     }
 
-    private JoinColumns columns(Plan<B, P, ?> plan) {
+    private JoinColumns columns(PairJoinPlan<B, P, ?> plan) {
         String key = RecordLayout.KEY + keys.ofBuild(nulls).layout().encodingText();
-        return JoinColumns.of(plan.spec, plan.probe.fields(), List.of(plan.build.fields()))
+        return JoinColumns.of(plan.spec(), plan.probe().fields(), List.of(plan.build().fields()))
                 .withCondition(0, key + " = " + key, kind.name())
-                .withKeyCheck(new SelectedKeyCheck<>(plan.build, keys.ofBuild(nulls)))
+                .withKeyCheck(new SelectedKeyCheck<>(plan.build(), keys.ofBuild(nulls)))
                 .withFunctions(functions())
                 .withGenerations(generations());
     }
@@ -331,41 +301,29 @@ public final class PairJoinPipeline<B, P> {
 
     /** Explains how the join will run, as far as that is known before it starts. */
     public JoinExplanation explain() {
-        return explain(new JoinTopology(env, uid, badRecords), plan(null).spec);
+        return isBulk()
+                ? new BulkTopology(env, uid, badRecords)
+                        .explain(List.of(explained(ReasonCode.BATCH_MODE)))
+                : explain(new JoinTopology(env, uid, badRecords), plan(null).spec());
     }
 
-    /**
-     * Determines the layouts of both sides.
-     *
-     * @param function null if the plan is for an explanation only
-     */
-    private <R> Plan<B, P, R> plan(@Nullable JoinFunction<B, P, R> function) {
-        SelectedKey<B, ?> buildKey = keys.ofBuild(nulls);
-        SelectedKey<P, ?> probeKey = keys.ofProbe(nulls);
-        HashedKeys<B, P> verified =
-                buildKey.layout().isExact() ? null : new HashedKeys<>(buildKey, probeKey);
-        PairJoinSpec<B, P, R> join = new PairJoinSpec<>(kind, verified, condition, function);
-        RecordLayout<B> buildLayout = packedBuild(buildKey);
-        RecordLayout<P> probeLayout = packedProbe(probeKey);
-        JoinSpec spec = spec(buildLayout, probeLayout, kind.withAllMatches(join.isVerified()));
-        return new Plan<>(buildLayout, probeLayout, join, spec);
+    private <R> PairJoinPlan<B, P, R> plan(@Nullable JoinFunction<B, P, R> function) {
+        return PairJoinPlan.of(build, probe, keys, nulls, kind, isBulk(), condition, function);
     }
 
     private JoinExplanation explain(JoinTopology topology, JoinSpec spec) {
-        boolean partitioned = isPartitioned(topology);
         topology.planChunks(kind.keepsUnmatchedBuild(), 1);
-        return topology.explain(
-                spec,
-                List.of(
-                        DimensionExplanation.planned(
-                                "build",
-                                kind.name(),
-                                partitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
-                                distributionReason(partitioned),
-                                filterReason(topology),
-                                expectedBytes == Long.MAX_VALUE
-                                        ? PartitionClass.UNKNOWN
-                                        : expectedBytes)));
+        return topology.explain(spec, List.of(explained(filterReason(topology))));
+    }
+
+    private DimensionExplanation explained(ReasonCode filter) {
+        return DimensionExplanation.planned(
+                "build",
+                kind.name(),
+                isPartitioned() ? Distribution.PARTITIONED : Distribution.REPLICATED,
+                distributionReason(isPartitioned()),
+                filter,
+                expectedBytes == Long.MAX_VALUE ? PartitionClass.UNKNOWN : expectedBytes);
     }
 
     private ReasonCode filterReason(JoinTopology topology) {
@@ -388,22 +346,11 @@ public final class PairJoinPipeline<B, P> {
         return partitioned ? ReasonCode.OVER_LIMIT : ReasonCode.WITHIN_LIMIT;
     }
 
-    private RecordLayout<B> packedBuild(SelectedKey<B, ?> key) {
-        RecordLayout<B> layout = layout(build, key);
-        return kind.keepsUnmatchedBuild() ? layout.numbered() : layout;
-    }
-
-    private RecordLayout<P> packedProbe(SelectedKey<P, ?> key) {
-        RecordLayout<P> layout = layout(probe, key).withTimestamp();
-        return kind.keepsUnmatchedProbe()
-                ? layout.keepingNullKeys(Map.of(RecordLayout.KEY, 1))
-                : layout;
-    }
-
-    private boolean isPartitioned(JoinTopology topology) {
+    private boolean isPartitioned() {
         return kind.keepsUnmatchedBuild()
                 || distribution == Distribution.PARTITIONED
-                || distribution == null && expectedBytes > topology.replicateMaxBytes();
+                || distribution == null
+                        && expectedBytes > JoinConfig.replicateMaxBytes(env.getConfiguration());
     }
 
     private void requireNotReplicated() {
@@ -420,23 +367,6 @@ public final class PairJoinPipeline<B, P> {
                     "%s join '%s' keeps the matches of build rows in state, so it cannot read them again. Remove .buildGeneration(%d)."
                             .formatted(kind, uid.text(), generation));
         }
-    }
-
-    private JoinSpec spec(
-            RecordLayout<B> buildLayout, RecordLayout<P> probeLayout, JoinKind candidates) {
-        DimensionSpec side =
-                new DimensionSpec(
-                        "build",
-                        buildLayout.schema(),
-                        buildLayout.schema().require(RecordLayout.KEY),
-                        probeLayout.schema().require(RecordLayout.KEY),
-                        candidates);
-        return new JoinSpec(
-                probeLayout.schema(),
-                List.of(side),
-                List.of(),
-                null,
-                probeLayout.schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
     private static PackSpec packing(

@@ -43,8 +43,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
+import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,7 @@ public final class StarJoinPipeline {
             throw new IllegalArgumentException(
                     "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
         }
+        requireStreaming(facts, dimensions);
         this.uid = uid;
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
@@ -110,6 +113,19 @@ public final class StarJoinPipeline {
                         factFilters(),
                         grouping == null ? null : grouping.aggregation(sides, packed::of),
                         packed.facts().schema().indexOf(RecordLayout.NULL_KEYS));
+    }
+
+    private static void requireStreaming(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
+        StreamExecutionEnvironment env = facts.stream().getExecutionEnvironment();
+        List<DataStream<?>> inputs = new ArrayList<>(List.of(facts.stream()));
+        dimensions.forEach(dimension -> inputs.add(dimension.input().stream()));
+        if (BatchMode.isUsed(env, inputs)) {
+            throw new IllegalStateException(
+                    "Star join in batch mode: %s=%s. Set it to STREAMING, for bounded inputs too."
+                            .formatted(
+                                    ExecutionOptions.RUNTIME_MODE.key(),
+                                    env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE)));
+        }
     }
 
     /**

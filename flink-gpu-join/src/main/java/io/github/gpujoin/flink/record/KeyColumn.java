@@ -41,6 +41,7 @@ public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbere
 
     static boolean isReserved(String name) {
         return name.startsWith(RecordLayout.KEY + "(")
+                || name.equals(BYTES)
                 || name.startsWith(BYTES + "(")
                 || name.equals(ROW_NAME);
     }

@@ -129,6 +129,16 @@ public final class RecordLayout<T> implements Serializable {
         return new RecordLayout<>(type, fields, List.of(column), true, Map.of());
     }
 
+    /**
+     * The same layout of whole records, with the canonical bytes of the key after its column,
+     * unless the key is exact.
+     */
+    public RecordLayout<T> withKeyBytes() {
+        List<RecordField> extended = new ArrayList<>(keys.get(0).fields());
+        extended.addAll(fields.subList(1, fields.size()));
+        return new RecordLayout<>(type, extended, keys, whole, nullKeyBits);
+    }
+
     /** The same layout of some fields, with columns of such keys in front of all others. */
     public RecordLayout<T> withKeys(List<KeyColumn<T>> computed) {
         List<RecordField> extended = new ArrayList<>();

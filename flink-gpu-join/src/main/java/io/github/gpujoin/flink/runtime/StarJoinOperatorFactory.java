@@ -22,7 +22,8 @@ import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
  */
 public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
         implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>,
-                CoordinatedOperatorFactory<OUT> {
+                CoordinatedOperatorFactory<OUT>,
+                PlannedJoin {
 
     private static final long serialVersionUID = 1L;
 
@@ -35,7 +36,7 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
         this.emitterFactory = emitterFactory;
     }
 
-    /** The plan of the join. */
+    @Override
     public JoinExplanation plan() {
         return settings.reporting().plan();
     }

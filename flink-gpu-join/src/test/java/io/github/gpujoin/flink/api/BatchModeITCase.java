@@ -50,8 +50,8 @@ class BatchModeITCase {
         join.uid("join").toRows().sinkTo(new DiscardingSink<>());
         env.setRuntimeMode(mode);
         assertThatThrownBy(env::execute)
-                .hasStackTraceContaining("Set it to STREAMING, for bounded inputs too.")
-                .hasStackTraceContaining("execution.runtime-mode=BATCH");
+                .hasStackTraceContaining("Join was made for streaming mode")
+                .hasStackTraceContaining("execution.runtime-mode=BATCH was set afterwards");
     }
 
     private static DataStream<Row> numbers(

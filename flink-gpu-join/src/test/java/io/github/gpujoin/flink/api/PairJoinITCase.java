@@ -40,7 +40,7 @@ class PairJoinITCase {
                             .setNumberSlotsPerTaskManager(4)
                             .build());
 
-    private static final TypeInformation<Row> RECORD = Types.ROW(Types.INT, Types.INT);
+    static final TypeInformation<Row> RECORD = Types.ROW(Types.INT, Types.INT);
 
     enum Kind {
         INNER,
@@ -49,6 +49,17 @@ class PairJoinITCase {
         FULL,
         SEMI,
         ANTI;
+
+        void set(PairJoin.Keyed<?, ?> join) {
+            switch (this) {
+                case INNER -> {}
+                case LEFT -> join.left();
+                case RIGHT -> join.right();
+                case FULL -> join.full();
+                case SEMI -> join.semi();
+                case ANTI -> join.anti();
+            }
+        }
 
         boolean keepsProbe() {
             return this == LEFT || this == FULL || this == ANTI;
@@ -59,11 +70,11 @@ class PairJoinITCase {
         }
     }
 
-    private static int number(Row record) {
+    static int number(Row record) {
         return record.<Integer>getFieldAs(1);
     }
 
-    private static List<Row> records(Random random, int count, int keys) {
+    static List<Row> records(Random random, int count, int keys) {
         List<Row> records = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Integer key = random.nextInt(10) == 0 ? null : (Integer) random.nextInt(keys);
@@ -101,14 +112,7 @@ class PairJoinITCase {
         env.setParallelism(3);
         PairJoin.Keyed<Row, Row> join =
                 keyed(env.fromData(builds, RECORD), env.fromData(probes, RECORD));
-        switch (kind) {
-            case INNER -> {}
-            case LEFT -> join.left();
-            case RIGHT -> join.right();
-            case FULL -> join.full();
-            case SEMI -> join.semi();
-            case ANTI -> join.anti();
-        }
+        kind.set(join);
         if (conditioned) {
             join.matching((b, p) -> (number(b) + number(p)) % 3 == 0);
         }
@@ -181,7 +185,7 @@ class PairJoinITCase {
                 .equalTo(p -> p.<Integer>getFieldAs(0), Types.INT);
     }
 
-    private static List<String> expected(
+    static List<String> expected(
             Kind kind, boolean conditioned, List<Row> builds, List<Row> probes) {
         List<String> results = new ArrayList<>();
         Set<Row> matchedBuilds = new HashSet<>();

@@ -50,8 +50,8 @@ public record RadixJoinOptions(
                 threads, DEFAULT_PARTITION_BITS, DEFAULT_RESULT_CHUNK_BYTES, null);
     }
 
-    /** Returns the same options with a directory of files. */
-    public RadixJoinOptions spillingTo(Path directory) {
+    /** Returns the same options with a directory of files, or with none if it is null. */
+    public RadixJoinOptions spillingTo(@Nullable Path directory) {
         return new RadixJoinOptions(threads, partitionBits, resultChunkBytes, directory);
     }
 

@@ -67,6 +67,9 @@ public enum ReasonCode {
     /** The kernel made no progress within its timeout. */
     KERNEL_STALLED("the kernel made no progress within its timeout"),
 
+    /** A job in batch mode joins both sides once they have ended, without checkpoints. */
+    BATCH_MODE("a job in batch mode joins both sides once they have ended, without checkpoints"),
+
     // ------------------------------------------- filters of facts
     /** Once complete, the dimension's keys filter the facts before they are sent. */
     FILTERS("once complete, the dimension's keys filter the facts before they are sent"),

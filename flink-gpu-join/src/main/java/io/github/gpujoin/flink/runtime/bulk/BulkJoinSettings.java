@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.runtime.bulk;
+
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.engine.JoinSpec;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.engine.BulkJoinOpener;
+import io.github.gpujoin.flink.record.RecordLayout;
+import java.io.Serializable;
+
+/**
+ * Describes a join for its operator. Serialized with the job.
+ *
+ * @param spec of the emitters: facts are the probe side, the only dimension is the build side
+ * @param bulk the same join, whose left input is the probe side
+ * @param plan explanation of the join
+ */
+public record BulkJoinSettings(
+        JoinSpec spec, BulkJoinSpec bulk, BulkJoinOpener joins, JoinExplanation plan)
+        implements Serializable {
+
+    private static final long serialVersionUID = 1L;
+
+    private static final int NONE = -1;
+
+    /**
+     * Returns the rows of a side that match nothing because their key is null.
+     *
+     * <p>A packer drops such rows unless the join keeps rows of the side without a match.
+     */
+    NullKeyRows nullKeyRows(JoinSide side) {
+        String column = side == JoinSide.LEFT ? RecordLayout.NULL_KEYS : RecordLayout.NUMBER;
+        int index =
+                bulk.kind().keepsUnmatched(side) ? bulk.input(side).schema().indexOf(column) : NONE;
+        return new NullKeyRows(bulk.input(side).schema(), index);
+    }
+}

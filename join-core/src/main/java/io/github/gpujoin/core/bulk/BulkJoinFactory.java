@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.core.bulk;
+
+import io.github.gpujoin.core.region.Allocator;
+import java.io.Serializable;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/** Creates bulk joins of one implementation. Serialized with a job. */
+public interface BulkJoinFactory extends Serializable {
+
+    /** Returns the name of the implementation in metrics and logs, for example {@code cpu}. */
+    String joinName();
+
+    /**
+     * Creates a join without input, which the caller closes.
+     *
+     * @param memory all host memory that grows with the data
+     * @param spillDirectory of files for rows that exceed the memory; null to fail instead
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if this process cannot run
+     *     the implementation, or the memory is too small; the caller may try another factory
+     */
+    BulkJoin create(BulkJoinSpec spec, Allocator memory, @Nullable Path spillDirectory);
+}
