@@ -4,7 +4,7 @@ package io.github.gpujoin.flink.api;
 
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.plan.Grouping;
-import io.github.gpujoin.flink.plan.StarJoinPipeline;
+import io.github.gpujoin.flink.plan.StarPipeline;
 import java.util.Objects;
 import java.util.function.Function;
 import org.apache.flink.annotation.Experimental;
@@ -30,9 +30,9 @@ import org.apache.flink.types.Row;
 public final class GroupedJoin {
 
     private final Grouping grouping;
-    private final Function<Grouping, StarJoinPipeline> join;
+    private final Function<Grouping, StarPipeline> join;
 
-    GroupedJoin(Grouping grouping, Function<Grouping, StarJoinPipeline> join) {
+    GroupedJoin(Grouping grouping, Function<Grouping, StarPipeline> join) {
         this.grouping = grouping;
         this.join = join;
     }

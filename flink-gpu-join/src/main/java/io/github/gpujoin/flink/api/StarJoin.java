@@ -15,7 +15,7 @@ import io.github.gpujoin.flink.plan.Explanations;
 import io.github.gpujoin.flink.plan.Grouping;
 import io.github.gpujoin.flink.plan.JoinInput;
 import io.github.gpujoin.flink.plan.JoinUid;
-import io.github.gpujoin.flink.plan.StarJoinPipeline;
+import io.github.gpujoin.flink.plan.StarPipeline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -294,7 +294,7 @@ public final class StarJoin<F> {
     public GroupedJoin groupBy(String... columns) {
         return new GroupedJoin(
                 new Grouping(Arguments.requireNoNull(columns, "columns")),
-                grouping -> new StarJoinPipeline(uid, facts, dimensions, grouping, badRecords));
+                grouping -> StarPipeline.of(uid, facts, dimensions, grouping, badRecords));
     }
 
     /**
@@ -382,7 +382,7 @@ public final class StarJoin<F> {
         return facts;
     }
 
-    private StarJoinPipeline pipeline() {
-        return new StarJoinPipeline(uid, facts, dimensions, null, badRecords);
+    private StarPipeline pipeline() {
+        return StarPipeline.of(uid, facts, dimensions, null, badRecords);
     }
 }

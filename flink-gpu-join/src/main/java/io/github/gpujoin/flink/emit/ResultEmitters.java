@@ -96,6 +96,21 @@ public final class ResultEmitters {
     }
 
     /**
+     * Parts of groups, with the type {@link GroupFields#rowType}, that are added up from result
+     * rows.
+     *
+     * @param columns of the groups
+     * @param factors of each sum; none for a count
+     */
+    public static ResultEmitterFactory<Row> partialGroups(
+            JoinSpec spec,
+            List<OutputField> columns,
+            List<List<OutputField>> factors,
+            GroupFields fields) {
+        return context -> new PartialGroupEmitter(spec, columns, factors, fields);
+    }
+
+    /**
      * What a function makes of two sides' records.
      *
      * @param spec of a join with one dimension

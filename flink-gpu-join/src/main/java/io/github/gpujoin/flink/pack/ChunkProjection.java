@@ -70,7 +70,7 @@ public final class ChunkProjection implements Serializable {
     }
 
     /** Returns a projection that keeps all columns and rows. */
-    static ChunkProjection identity(ChunkSchema schema) {
+    public static ChunkProjection identity(ChunkSchema schema) {
         return new ChunkProjection(
                 schema, schema, Map.of(), IntStream.range(0, schema.size()).toArray());
     }

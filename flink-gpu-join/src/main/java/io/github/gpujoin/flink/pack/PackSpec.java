@@ -84,6 +84,11 @@ public record PackSpec(
                 receivers);
     }
 
+    /** The same partitions of another key column. */
+    public PackSpec partitionedBy(int column) {
+        return partitionedBy(column, partitions);
+    }
+
     /** Chunks of rows of any partition, else the same. */
     PackSpec unpartitioned() {
         return partitionedBy(-1, 0);

@@ -2,21 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.PairKind;
 import io.github.gpujoin.flink.emit.ResultEmitters;
 import io.github.gpujoin.flink.pack.PackOperator;
+import io.github.gpujoin.flink.record.KeyColumn;
 import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.runtime.bulk.BulkJoinSettings;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -54,59 +52,46 @@ final class BulkPairJoin<B, P> {
             boolean isPartitioned,
             JoinExplanation explanation,
             TypeInformation<R> resultType) {
-        return topology.join(
+        DataStream<Chunk> builds =
                 topology.pack(
-                        build,
+                        UncopiedType.stream(build),
                         new PackOperator<>(
                                 plan.build(),
                                 null,
                                 topology.packing("build", BUILD, isPartitioned)),
                         "build",
-                        ChunkTypeInfo.ofDimensions(List.of(plan.build().schema()))),
+                        ChunkTypeInfo.ofDimensions(List.of(plan.build().schema())));
+        DataStream<Chunk> probes =
                 topology.pack(
-                        probe,
+                        UncopiedType.stream(probe),
                         new PackOperator<>(
                                 plan.probe(),
                                 null,
                                 topology.packing("probe", ChunkDescriptor.FACTS, isPartitioned)),
                         "probe",
-                        ChunkTypeInfo.of(plan.probe().schema())),
+                        ChunkTypeInfo.of(plan.probe().schema()));
+        topology.emitBadRecords();
+        return topology.join(
+                BulkTopology.JOIN,
+                builds,
+                probes,
                 isPartitioned,
-                new BulkJoinSettings(plan.spec(), spec(plan), topology.joins(), explanation),
+                new BulkJoinSettings(plan.spec(), spec(plan), 1, topology.joins(), explanation),
                 ResultEmitters.function(plan.spec(), plan.build(), plan.probe(), plan.join()),
                 resultType);
     }
 
     private static BulkJoinSpec spec(PairJoinPlan<?, ?, ?> plan) {
-        BulkJoinKind kind = BulkJoinKind.valueOf(plan.join().kind().name());
-        return new BulkJoinSpec(
-                input("probe", plan.probe()),
-                input("build", plan.build()),
-                kind,
-                false,
-                new BulkOutput.Rows(
-                        columns(plan.probe().schema()), buildColumns(plan.build().schema(), kind)));
+        return BulkSpecs.of(
+                plan.spec(),
+                BulkJoinKind.valueOf(plan.join().kind().name()),
+                "probe",
+                keyColumn(plan.probe()),
+                keyColumn(plan.build()));
     }
 
-    private static BulkInput input(String name, RecordLayout<?> layout) {
-        String key =
-                layout.keys().get(0).key().layout().isExact()
-                        ? RecordLayout.KEY
-                        : layout.keys().get(0).bytesName();
-        return new BulkInput(name, layout.schema(), List.of(layout.schema().require(key)));
-    }
-
-    private static List<Integer> columns(ChunkSchema schema) {
-        return IntStream.range(0, schema.size()).boxed().toList();
-    }
-
-    /** Emitters read the integer of a build key from the probe row, unless there is none. */
-    private static List<Integer> buildColumns(ChunkSchema schema, BulkJoinKind kind) {
-        if (!kind.returnsPairs()) {
-            return List.of();
-        }
-        int key = schema.require(RecordLayout.KEY);
-        boolean isAlone = kind == BulkJoinKind.RIGHT || kind == BulkJoinKind.FULL;
-        return columns(schema).stream().filter(column -> isAlone || column != key).toList();
+    private static int keyColumn(RecordLayout<?> layout) {
+        KeyColumn<?> key = layout.keys().get(0);
+        return layout.schema().require(key.comparedName());
     }
 }

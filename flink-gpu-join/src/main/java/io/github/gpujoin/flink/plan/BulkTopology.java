@@ -14,6 +14,7 @@ import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
+import io.github.gpujoin.flink.filter.FilterPlan;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.runtime.bulk.BulkJoinOperatorFactory;
@@ -47,6 +48,9 @@ import org.slf4j.LoggerFactory;
  * operator while the job runs, and so which partitions a subtask joins.
  */
 final class BulkTopology {
+
+    /** Part of the uid of the operator that emits the results. */
+    static final String JOIN = "join";
 
     private static final Logger LOG = LoggerFactory.getLogger(BulkTopology.class);
 
@@ -89,7 +93,7 @@ final class BulkTopology {
                 dimension,
                 isPartitioned ? partitions : 0,
                 0,
-                JoinConfig.chunkBytes(config),
+                chunkBytes(),
                 FLUSH_INTERVAL_MS,
                 badRecords.isWanted() ? BadRecords.SKIP : config.get(GpuJoinOptions.BAD_RECORDS),
                 null);
@@ -103,8 +107,7 @@ final class BulkTopology {
             ChunkTypeInfo type) {
         packer.packForBatch();
         SingleOutputStreamOperator<Chunk> packed =
-                UncopiedType.stream(stream)
-                        .transform(
+                stream.transform(
                                 "pack " + side,
                                 type.withEncoding(
                                         env.getConfiguration().get(GpuJoinOptions.ENCODE_NETWORK)),
@@ -130,30 +133,31 @@ final class BulkTopology {
     /**
      * Adds the join operator.
      *
+     * @param part of the uid, and of the name unless it is the only join
      * @param build packed with partitions exactly if the probe side is
      */
     <OUT> SingleOutputStreamOperator<OUT> join(
-            SingleOutputStreamOperator<Chunk> build,
-            SingleOutputStreamOperator<Chunk> probe,
+            String part,
+            DataStream<Chunk> build,
+            DataStream<Chunk> probe,
             boolean isPartitioned,
             BulkJoinSettings settings,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
         LOG.info("{}", settings.plan());
-        badRecords.emitAll();
         DataStream<Chunk> builds = isPartitioned ? byPartition(build) : build.broadcast();
         DataStream<Chunk> probes = isPartitioned ? byPartition(probe) : probe;
         TwoInputTransformation<Chunk, Chunk, OUT> join =
                 new TwoInputTransformation<>(
                         builds.getTransformation(),
                         probes.getTransformation(),
-                        uid.text(),
+                        part.equals(JOIN) ? uid.text() : uid.operator(part),
                         new BulkJoinOperatorFactory<>(settings, emitter),
                         resultType,
                         env.getParallelism(),
                         false);
         join.setMaxParallelism(partitions);
-        join.setUid(uid.operator("join"));
+        join.setUid(uid.operator(part));
         join.declareManagedMemoryUseCaseAtOperatorScope(
                 ManagedMemoryUseCase.OPERATOR,
                 JoinConfig.managedMemoryWeight(env.getConfiguration()));
@@ -164,6 +168,33 @@ final class BulkTopology {
     /** Returns the explanation of a join before it runs. */
     JoinExplanation explain(List<DimensionExplanation> dimensions) {
         return Explanations.bulk(env.getConfiguration(), uid, joins(), dimensions);
+    }
+
+    /** Passes unreadable records to their consumer, once all packers are added. */
+    void emitBadRecords() {
+        badRecords.emitAll();
+    }
+
+    /** Passes conditions of the facts to a source that only this join reads. */
+    void conditions(AbstractPackOperator<?, ?> packer, JoinInput<?> facts) {
+        boolean isOn = env.getConfiguration().get(GpuJoinOptions.FACT_FILTERS);
+        if (facts.sourceLink() != null && isOn) {
+            packer.pruneBy(
+                    new FilterPlan(
+                            facts.sourceLink(),
+                            FilterPlan.NONE.operator(),
+                            List.of(),
+                            0,
+                            facts.columnConditions()));
+        }
+    }
+
+    int chunkBytes() {
+        return JoinConfig.chunkBytes(env.getConfiguration());
+    }
+
+    long replicateMaxBytes() {
+        return JoinConfig.replicateMaxBytes(env.getConfiguration());
     }
 
     /** Returns the implementations of the join, the preferred one first. */

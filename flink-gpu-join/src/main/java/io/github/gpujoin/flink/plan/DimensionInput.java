@@ -157,6 +157,25 @@ public final class DimensionInput<R> {
         return lateRows;
     }
 
+    /**
+     * Returns what the dimension has that needs rows in the order of time, or results before the
+     * end of the inputs; null if it has nothing of that kind.
+     */
+    @Nullable String streamingFeature() {
+        if (versioned) {
+            return "versioned dimension";
+        }
+        if (input.isChangelog()) {
+            return "changelog";
+        }
+        if (lateRows != null) {
+            return "late rows";
+        }
+        return completeAtWatermark == null || completeAtWatermark == Long.MAX_VALUE
+                ? null
+                : "dimension that is complete at a watermark";
+    }
+
     /** Returns the key columns of the facts, in the order of {@link #columns}. */
     List<String> factColumns() {
         return factColumns;

@@ -6,6 +6,7 @@ import io.github.gpujoin.flink.emit.GroupFields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.apache.flink.api.common.functions.ReduceFunction;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.state.ValueState;
@@ -79,6 +80,35 @@ final class GroupTotals extends AbstractStreamOperator<Row>
         return partial.keyBy(row -> Row.project(row, columns), fields.keyType())
                 .transform("add groups up", fields.rowType(), new GroupTotals(fields, definition))
                 .uid(uid);
+    }
+
+    /**
+     * Adds up partial groups in batch mode, which sorts them by group, so that no state is needed.
+     */
+    static SingleOutputStreamOperator<Row> ofBatch(
+            SingleOutputStreamOperator<Row> partial, GroupFields fields, String uid) {
+        int[] columns = IntStream.range(0, fields.columns().size()).toArray();
+        return partial.keyBy(row -> Row.project(row, columns), fields.keyType())
+                .reduce(new Addition(columns.length))
+                .name("add groups up")
+                .uid(uid);
+    }
+
+    /**
+     * Adds up parts of a group.
+     *
+     * @param columns number of columns of the group, which are in front of the sums
+     */
+    private record Addition(int columns) implements ReduceFunction<Row> {
+
+        @Override
+        public Row reduce(Row a, Row b) {
+            Row total = Row.copy(a);
+            for (int i = columns; i < a.getArity(); i++) {
+                total.setField(i, (Long) a.getField(i) + (Long) b.getField(i));
+            }
+            return total;
+        }
     }
 
     @Override

@@ -110,6 +110,16 @@ public final class Grouping {
         return new JoinColumn(column.side(), index);
     }
 
+    /** Returns the columns of the groups. */
+    List<SideColumn> groupColumns(JoinInputs sides) {
+        return columns.stream().map(selection -> sides.find(selection.column())).toList();
+    }
+
+    /** Returns the factors of each sum; none of a count. */
+    List<List<SideColumn>> factors(JoinInputs sides) {
+        return sums.stream().map(sum -> sum.factors().stream().map(sides::find).toList()).toList();
+    }
+
     /** Returns the group columns of texts, {@code dimension.column}, each once. */
     List<String> textColumns(JoinInputs sides, IntFunction<Packed> packed) {
         return columns.stream()

@@ -16,6 +16,7 @@ import io.github.gpujoin.flink.filter.SourceConditions;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
+import io.github.gpujoin.flink.pack.ColumnRangeFilter;
 import io.github.gpujoin.flink.pack.MeasuredPackFactory;
 import io.github.gpujoin.flink.pack.PackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
@@ -382,18 +383,53 @@ public final class JoinInput<R> {
      * @param packing whose partition column is replaced by the partition key
      */
     Packed pack(InputKeys keys, boolean withTimestamp, PackSpec packing) {
+        return pack(keys, withTimestamp, packing, filter);
+    }
+
+    /** Does the same for batch mode, where the packer evaluates the filters of columns too. */
+    Packed packForBatch(InputKeys keys, boolean withTimestamp, PackSpec packing) {
+        return pack(keys, withTimestamp, packing, filterWithColumns());
+    }
+
+    @SuppressWarnings("unchecked")
+    private @Nullable FilterFunction<R> filterWithColumns() {
+        FilterFunction<R> all = filter;
+        for (ColumnFilter of : columnFilters) {
+            if (chunks) {
+                int column = ((ChunkTypeInfo) stream.getType()).schema().require(of.column());
+                all =
+                        (FilterFunction<R>)
+                                ColumnRangeFilter.ofChunks(
+                                        column, of.values(), (FilterFunction<RowView>) all);
+            } else {
+                TypeInformation<R> type = (TypeInformation<R>) stream.getType();
+                all = ColumnRangeFilter.ofRecords(type, of.column(), of.values(), all);
+            }
+        }
+        return all;
+    }
+
+    private Packed pack(
+            InputKeys keys,
+            boolean withTimestamp,
+            PackSpec packing,
+            @Nullable FilterFunction<R> filter) {
         Set<String> columns = new LinkedHashSet<>(keys.own());
         selections.forEach(selection -> columns.add(selection.column()));
         columns.addAll(used);
         columns.forEach(this::requireColumn);
         return chunks
-                ? packChunks(List.copyOf(columns), keys, packing)
-                : packRecords(List.copyOf(columns), keys, withTimestamp, packing);
+                ? packChunks(List.copyOf(columns), keys, packing, filter)
+                : packRecords(List.copyOf(columns), keys, withTimestamp, packing, filter);
     }
 
     @SuppressWarnings("unchecked")
     private Packed packRecords(
-            List<String> columns, InputKeys keys, boolean timestamp, PackSpec packing) {
+            List<String> columns,
+            InputKeys keys,
+            boolean timestamp,
+            PackSpec packing,
+            @Nullable FilterFunction<R> filter) {
         SerializerConfig config = stream.getExecutionConfig().getSerializerConfig();
         DataStream<R> records = (DataStream<R>) stream;
         List<KeyColumn<R>> computed =
@@ -415,14 +451,18 @@ public final class JoinInput<R> {
     }
 
     @SuppressWarnings("unchecked")
-    private Packed packChunks(List<String> columns, InputKeys keys, PackSpec packing) {
+    private Packed packChunks(
+            List<String> columns,
+            InputKeys keys,
+            PackSpec packing,
+            @Nullable FilterFunction<R> filter) {
         ChunkSchema schema = ((ChunkTypeInfo) stream.getType()).schema();
         ChunkProjection projection =
                 ChunkProjection.of(schema, columns, keys.own()).keepingNullKeys(keys.keptNulls());
         ChunkProjection whole =
                 ChunkProjection.of(
                         schema, schema.columns().stream().map(Column::name).toList(), keys.own());
-        if (travelsByReference(packing) && whole.isIdentity()) {
+        if (filter == null && travelsByReference(packing) && whole.isIdentity()) {
             projection = whole;
         }
         ChunkPackOperator packer =
@@ -445,8 +485,19 @@ public final class JoinInput<R> {
     private boolean travelsByReference(PackSpec packing) {
         return packing.dimension() == ChunkDescriptor.FACTS
                 && !packing.isPartitioned()
-                && filter == null
                 && stream.getParallelism() == stream.getExecutionEnvironment().getParallelism();
+    }
+
+    /** Adds the packer of a join of batch mode to the stream, chained to its source. */
+    @SuppressWarnings("unchecked")
+    SingleOutputStreamOperator<Chunk> transform(
+            Packed packed, ChunkTypeInfo type, BulkTopology topology) {
+        DataStream<Object> records = (DataStream<Object>) stream;
+        return topology.pack(
+                columnFilters.isEmpty() ? packed(records) : records,
+                (AbstractPackOperator<Object, ?>) packed.packer(),
+                name,
+                type);
     }
 
     /** Adds the packer to the stream, chained to its source. */

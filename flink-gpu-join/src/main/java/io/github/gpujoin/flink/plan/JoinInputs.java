@@ -7,7 +7,9 @@ import static java.util.stream.Collectors.joining;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The inputs of a join, with a lookup of columns by name. */
@@ -22,6 +24,27 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
      * @param side index of a dimension, or {@link ChunkDescriptor#FACTS}
      */
     record SideColumn(int side, String column) {}
+
+    /**
+     * Returns the inputs of a star join.
+     *
+     * @throws IllegalArgumentException if there is no dimension, or two have the same name
+     */
+    static JoinInputs of(JoinUid uid, JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
+        if (dimensions.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
+        }
+        Set<String> names = new HashSet<>();
+        for (DimensionInput<?> dimension : dimensions) {
+            if (!names.add(dimension.input().name())) {
+                throw new IllegalArgumentException(
+                        "Two dimensions are named '%s'. Rename one with .named(...)."
+                                .formatted(dimension.input().name()));
+            }
+        }
+        return new JoinInputs(facts, List.copyOf(dimensions));
+    }
 
     JoinInput<?> input(int side) {
         return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side).input();
@@ -67,6 +90,19 @@ record JoinInputs(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
             }
         }
         return NONE;
+    }
+
+    /**
+     * Returns the exception for a side output of a versioned dimension.
+     *
+     * @param rows in the side output
+     */
+    IllegalStateException noVersions(String rows) {
+        return new IllegalStateException(
+                "No versioned dimension, so no %s: dimensions=%s. Add .versioned()."
+                        .formatted(
+                                rows,
+                                dimensions.stream().map(side -> side.input().name()).toList()));
     }
 
     /** The columns of each side, {@code side=[columns]}. */

@@ -87,6 +87,16 @@ record JoinKey(
         return new ColumnsKey<>((TypeInformation<Object>) side.recordType(), columns);
     }
 
+    /** Returns the column of the facts that a join compares if it compares more than integers. */
+    String comparedFactColumn() {
+        return computedFactKey == null ? factColumn : computedFactKey.comparedName();
+    }
+
+    /** Returns the column of the dimension that such a join compares. */
+    String comparedColumn() {
+        return computedKey == null ? column : computedKey.comparedName();
+    }
+
     /** Whether the key column contains the whole key, rather than its hash. */
     boolean isExact() {
         return computedKey == null || computedKey.key().layout().isExact();

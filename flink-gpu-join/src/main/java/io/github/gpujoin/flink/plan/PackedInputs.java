@@ -89,7 +89,7 @@ final class PackedInputs {
         JoinInput<?> input = sides.facts();
         boolean partitioned = keyDimension != JoinInputs.NONE;
         return input.pack(
-                InputKeys.ofFacts(keys, first, keptNullKeys()),
+                InputKeys.ofFacts(keys, first, keptNullKeys(sides, keys)),
                 timed && input.hasTimestamps(),
                 packing(input, ChunkDescriptor.FACTS, partitioned));
     }
@@ -98,7 +98,7 @@ final class PackedInputs {
      * Returns the fact keys whose facts are kept if they are null, with the bits of their
      * dimensions.
      */
-    private Map<String, Integer> keptNullKeys() {
+    static Map<String, Integer> keptNullKeys(JoinInputs sides, List<JoinKey> keys) {
         Map<String, Integer> bits = new LinkedHashMap<>();
         for (int d = 0; d < sides.dimensions().size(); d++) {
             if (sides.dimensions().get(d).kind().keepsUnmatched()) {

@@ -38,21 +38,17 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
-import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
-import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the operators of a star join from its description. */
-public final class StarJoinPipeline {
+/** Builds the operators of a star join in streaming mode from its description. */
+final class StarJoinPipeline implements StarPipeline {
 
     private static final int NONE = JoinExplanation.NONE;
 
@@ -76,24 +72,18 @@ public final class StarJoinPipeline {
      * @param grouping null if the results are rows
      * @throws IllegalArgumentException if the description is incomplete or contradictory
      */
-    public StarJoinPipeline(
+    StarJoinPipeline(
             JoinUid uid,
             JoinInput<?> facts,
             List<DimensionInput<?>> dimensions,
             @Nullable Grouping grouping,
             BadRecordStreams badRecords) {
-        if (dimensions.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "No dimension: uid=%s. Add one with .dimension(...).".formatted(uid.text()));
-        }
-        requireStreaming(facts, dimensions);
         this.uid = uid;
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
         this.topology = new JoinTopology(facts.stream().getExecutionEnvironment(), uid, badRecords);
         this.grouping = grouping;
-        this.sides = new JoinInputs(facts, this.dimensions);
-        requireDistinctNames();
+        this.sides = JoinInputs.of(uid, facts, dimensions);
         dimensions.forEach(d -> topology.generation(d.input().name(), d.generation()));
         if (grouping != null) {
             grouping.useColumns(sides);
@@ -115,47 +105,31 @@ public final class StarJoinPipeline {
                         packed.facts().schema().indexOf(RecordLayout.NULL_KEYS));
     }
 
-    private static void requireStreaming(JoinInput<?> facts, List<DimensionInput<?>> dimensions) {
-        StreamExecutionEnvironment env = facts.stream().getExecutionEnvironment();
-        List<DataStream<?>> inputs = new ArrayList<>(List.of(facts.stream()));
-        dimensions.forEach(dimension -> inputs.add(dimension.input().stream()));
-        if (BatchMode.isUsed(env, inputs)) {
-            throw new IllegalStateException(
-                    "Star join in batch mode: %s=%s. Set it to STREAMING, for bounded inputs too."
-                            .formatted(
-                                    ExecutionOptions.RUNTIME_MODE.key(),
-                                    env.getConfiguration().get(ExecutionOptions.RUNTIME_MODE)));
-        }
-    }
-
-    /**
-     * Adds the join, and returns partial groups. Each subtask emits partial groups repeatedly,
-     * which the caller adds up.
-     */
+    @Override
     public SingleOutputStreamOperator<Row> toPartialGroups() {
         GroupFields fields = grouping.fields(sides, packed::of);
         return join(ResultEmitters.groups(fields), fields.rowType());
     }
 
-    /** Adds the join, and returns each group once, at the end of the facts. */
+    @Override
     public SingleOutputStreamOperator<Row> toGroups() {
         GroupFields fields = grouping.fields(sides, packed::of);
         return GroupTotals.of(
                 toPartialGroups(), fields, grouping.definition(sides), topology.uid("groups"));
     }
 
+    @Override
     public SingleOutputStreamOperator<Row> toRows() {
         ResultColumns columns = resultColumns();
         return join(ResultEmitters.rows(columns), columns.rowType());
     }
 
+    @Override
     public <T> SingleOutputStreamOperator<T> toRecords(TypeInformation<T> type) {
         return join(ResultEmitters.records(resultColumns(), type), type);
     }
 
-    /**
-     * @param keepsEncoding whether columns stay encoded where facts and results are encoded
-     */
+    @Override
     public SingleOutputStreamOperator<Chunk> toChunks(boolean keepsEncoding) {
         ResultColumns columns = resultColumns();
         return join(
@@ -163,7 +137,7 @@ public final class StarJoinPipeline {
                 ChunkTypeInfo.of(columns.schema()));
     }
 
-    /** Explains how the join will run, as far as that is known before it starts. */
+    @Override
     public JoinExplanation explain() {
         List<DimensionExplanation> explained = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
@@ -210,17 +184,6 @@ public final class StarJoinPipeline {
                 .get(dimension)
                 .distributionReason(
                         dimension == partitionedDimension, topology.replicateMaxBytes());
-    }
-
-    private void requireDistinctNames() {
-        Set<String> names = new LinkedHashSet<>();
-        for (DimensionInput<?> dimension : dimensions) {
-            if (!names.add(dimension.input().name())) {
-                throw new IllegalArgumentException(
-                        "Two dimensions are named '%s'. Rename one with .named(...)."
-                                .formatted(dimension.input().name()));
-            }
-        }
     }
 
     /**
@@ -589,24 +552,17 @@ public final class StarJoinPipeline {
                 lateVersions());
     }
 
-    /** Returns the side output of late facts, whose event time is already joined. */
+    @Override
     public OutputTag<Row> lateFacts() {
         return new OutputTag<>(
                 topology.uid("late-facts"), ChunkRows.typeOf(packed.facts().schema()));
     }
 
-    /**
-     * Returns the side output of late versions, whose event time is already joined.
-     *
-     * @throws IllegalStateException if no dimension is versioned
-     */
+    @Override
     public OutputTag<Row> lateVersions() {
         int dimension = sides.versionedDimension();
         if (dimension == NONE) {
-            throw new IllegalStateException(
-                    "No versioned dimension, so no late versions: dimensions=%s. Add .versioned()."
-                            .formatted(
-                                    dimensions.stream().map(side -> side.input().name()).toList()));
+            throw sides.noVersions("late versions");
         }
         return new OutputTag<>(
                 topology.uid("late-versions"),

@@ -54,6 +54,14 @@ public record KeyColumn<T>(String name, SelectedKey<T, ?> key, boolean isNumbere
         return BYTES + name.substring(RecordLayout.KEY.length());
     }
 
+    /**
+     * Returns the name of the column whose values are equal exactly if the keys are: the integer of
+     * an exact key, or the bytes of another one.
+     */
+    public String comparedName() {
+        return key.layout().isExact() ? name : bytesName();
+    }
+
     RecordField integerField() {
         return new RecordField(name, key.layout().kind(), false, key.layout().type(), null);
     }

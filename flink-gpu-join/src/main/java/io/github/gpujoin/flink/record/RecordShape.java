@@ -7,6 +7,7 @@ import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToLongFunction;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.typeutils.PojoTypeInfo;
@@ -148,6 +149,13 @@ public abstract class RecordShape<T> {
                 }
             }
         };
+    }
+
+    /** Returns a reader of an integer field that is not null. */
+    public ToLongFunction<T> integers(String name) {
+        RecordField field =
+                new RecordField(name, FieldKind.of(typeOf(name)), false, typeOf(name), null);
+        return integerReader(field)::read;
     }
 
     /** Writes a field, see {@link RecordField#column}. */

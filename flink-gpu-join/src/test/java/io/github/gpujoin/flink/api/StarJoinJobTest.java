@@ -11,14 +11,11 @@ import io.github.gpujoin.flink.api.SalesData.Sale;
 import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.Boundedness;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
-import org.apache.flink.configuration.Configuration;
-import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.core.execution.CheckpointingMode;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions;
 import org.apache.flink.runtime.checkpoint.CheckpointOptions.AlignmentType;
@@ -164,24 +161,6 @@ class StarJoinJobTest {
                                 .dimension(data.customerStream(env), d -> d.on("customer", "id"))
                                 .toRows())
                 .isNotNull();
-    }
-
-    @Test
-    void shouldRefuseBatchMode() {
-        SalesData data = new SalesData(1);
-        Configuration config = new Configuration();
-        config.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.BATCH);
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
-        assertThatThrownBy(
-                        () ->
-                                StarJoin.of(data.saleStream(env))
-                                        .select("note")
-                                        .dimension(
-                                                data.customerStream(env),
-                                                d -> d.on("customer", "id"))
-                                        .toRows())
-                .hasMessageContaining("Set it to STREAMING")
-                .hasMessageContaining("BATCH");
     }
 
     @Test

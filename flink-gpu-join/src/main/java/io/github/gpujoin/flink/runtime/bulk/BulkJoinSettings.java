@@ -15,15 +15,23 @@ import java.io.Serializable;
  *
  * @param spec of the emitters: facts are the probe side, the only dimension is the build side
  * @param bulk the same join, whose left input is the probe side
+ * @param nullKeyBits bits of {@link RecordLayout#NULL_KEYS} in probe rows that match nothing
  * @param plan explanation of the join
  */
 public record BulkJoinSettings(
-        JoinSpec spec, BulkJoinSpec bulk, BulkJoinOpener joins, JoinExplanation plan)
+        JoinSpec spec,
+        BulkJoinSpec bulk,
+        int nullKeyBits,
+        BulkJoinOpener joins,
+        JoinExplanation plan)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
 
     private static final int NONE = -1;
+
+    /** Build rows are numbered from 0, and a row with a null key has the number -1. */
+    private static final long ALL_BITS = -1;
 
     /**
      * Returns the rows of a side that match nothing because their key is null.
@@ -31,9 +39,10 @@ public record BulkJoinSettings(
      * <p>A packer drops such rows unless the join keeps rows of the side without a match.
      */
     NullKeyRows nullKeyRows(JoinSide side) {
-        String column = side == JoinSide.LEFT ? RecordLayout.NULL_KEYS : RecordLayout.NUMBER;
+        boolean isProbe = side == JoinSide.LEFT;
+        String column = isProbe ? RecordLayout.NULL_KEYS : RecordLayout.NUMBER;
         int index =
                 bulk.kind().keepsUnmatched(side) ? bulk.input(side).schema().indexOf(column) : NONE;
-        return new NullKeyRows(bulk.input(side).schema(), index);
+        return new NullKeyRows(bulk.input(side).schema(), index, isProbe ? nullKeyBits : ALL_BITS);
     }
 }

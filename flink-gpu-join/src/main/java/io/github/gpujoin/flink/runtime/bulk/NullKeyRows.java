@@ -9,7 +9,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 
 /**
  * Divides the rows of a side into those with a null key, which match nothing and bypass the join,
- * and all others. Packers mark the former by a column that is not 0. Not thread-safe.
+ * and all others. Packers mark the former by bits of a column. Not thread-safe.
  */
 final class NullKeyRows {
 
@@ -18,11 +18,13 @@ final class NullKeyRows {
     /** Fixed-width integer column, or -1 if no row has a null key. */
     private final int column;
 
+    private final long bits;
     private final boolean isInt;
 
-    NullKeyRows(ChunkSchema schema, int column) {
+    NullKeyRows(ChunkSchema schema, int column, long bits) {
         this.schema = schema;
         this.column = column;
+        this.bits = bits;
         this.isInt = column >= 0 && schema.column(column).type() == ColumnType.INT32;
     }
 
@@ -36,7 +38,7 @@ final class NullKeyRows {
     }
 
     private boolean isNull(Chunk chunk, int row) {
-        return (isInt ? chunk.getInt(column, row) : chunk.getLong(column, row)) != 0;
+        return ((isInt ? chunk.getInt(column, row) : chunk.getLong(column, row)) & bits) != 0;
     }
 
     /**
