@@ -89,7 +89,11 @@ final class TableJoinScenario {
     }
 
     static StreamTableEnvironment streams(KeyType first, KeyType second, long seed) {
-        StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment();
+        return streams(StreamExecutionEnvironment.getExecutionEnvironment(), first, second, seed);
+    }
+
+    static StreamTableEnvironment streams(
+            StreamExecutionEnvironment env, KeyType first, KeyType second, long seed) {
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
         Random random = new Random(seed);
         for (String side : List.of("b", "p")) {
