@@ -42,12 +42,15 @@ public final class JoinMetrics {
     private static final Set<DeviceSpread> SPREADS =
             EnumSet.of(DeviceSpread.REPLICATED, DeviceSpread.SHARDED, DeviceSpread.PLACED);
 
+    /** Name of the group of all metrics of a join. */
+    public static final String GROUP = "gpuJoin";
+
     private final MetricGroup group;
     private final MetricLevel level;
     private final Map<GpuFailure, Counter> fallbacks = new EnumMap<>(GpuFailure.class);
 
     public JoinMetrics(MetricGroup operatorGroup, MetricLevel level) {
-        this.group = operatorGroup.addGroup("gpuJoin");
+        this.group = operatorGroup.addGroup(GROUP);
         this.level = level;
         for (GpuFailure reason : GpuFailure.values()) {
             fallbacks.put(reason, group.addGroup("reason", reason.name()).counter("fallbacks"));

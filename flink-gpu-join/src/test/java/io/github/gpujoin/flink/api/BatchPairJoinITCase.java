@@ -13,8 +13,10 @@ import java.util.Random;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.configuration.BatchExecutionOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -37,6 +39,12 @@ class BatchPairJoinITCase {
                     new MiniClusterResourceConfiguration.Builder()
                             .setNumberTaskManagers(2)
                             .setNumberSlotsPerTaskManager(2)
+                            .setConfiguration(
+                                    new Configuration()
+                                            .set(
+                                                    BatchExecutionOptions
+                                                            .ADAPTIVE_AUTO_PARALLELISM_AVG_DATA_VOLUME_PER_TASK,
+                                                    MemorySize.parse("1kb")))
                             .build());
 
     private static final JoinFunction<Row, Row, String> TEXT = (b, p) -> b + " " + p;

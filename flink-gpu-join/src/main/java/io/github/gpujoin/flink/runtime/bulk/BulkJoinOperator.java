@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.emit.BulkResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
+import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.pack.ExecutionMode;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -77,17 +78,17 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         ResultEmitter<OUT> results = emitters.create(getRuntimeContext());
         emitter = new BulkResultEmitter<>(settings.spec(), settings.bulk(), results, output);
         opened = settings.joins().open(settings.bulk(), task, getOperatorConfig());
-        register(getMetricGroup());
+        register(getMetricGroup().addGroup(JoinMetrics.GROUP));
     }
 
     private void register(MetricGroup metrics) {
         BulkJoin join = opened.join();
-        metrics.gauge("join", opened::name);
-        metrics.gauge("probeRows", () -> join.stats().leftRows());
+        metrics.gauge("engine", opened::name);
         metrics.gauge("buildRows", () -> join.stats().rightRows());
-        metrics.gauge("memoryBytes", () -> join.stats().memoryBytes());
+        metrics.gauge("probeRows", () -> join.stats().leftRows());
+        metrics.gauge("joinedRows", () -> join.stats().resultRows());
+        metrics.gauge("joinBytes", () -> join.stats().memoryBytes());
         metrics.gauge("spilledBytes", () -> join.stats().spilledBytes());
-        metrics.gauge("resultRows", () -> join.stats().resultRows());
     }
 
     @Override
