@@ -32,15 +32,17 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
  *                 .apply((c, o) -> new Enriched(o, c.name));
  * }</pre>
  *
- * <p>The join loads the build side first, until it ends. Probe records that arrive earlier wait in
- * state. Records of both sides are sent to the subtask of their key, unless the build side is
- * {@linkplain Keyed#replicated() replicated} or {@linkplain Keyed#expectedBytes(long) small}. A
- * null key matches nothing, unless the join is {@linkplain Keyed#nullSafe() null-safe}.
+ * <p>In streaming mode, the join loads the build side first, until it ends. Probe records that
+ * arrive earlier wait in state. Records of both sides are sent to the subtask of their key, unless
+ * the build side is {@linkplain Keyed#replicated() replicated} or {@linkplain
+ * Keyed#expectedBytes(long) small}. A null key matches nothing, unless the join is {@linkplain
+ * Keyed#nullSafe() null-safe}.
  *
  * <p>A key is a number, boolean, date, time, timestamp, text or byte array, or a tuple, Row or POJO
  * of those. The join hashes keys longer than 64 bits and compares full keys after hash equality.
- * All NaNs are equal, as are 0.0 and -0.0, and the decimals 1.0 and 1.00. Use {@link StarJoin} for
- * more than two streams, for selected columns, or for chunks.
+ * All NaNs are equal, as are 0.0 and -0.0, and the decimals 1.0 and 1.00. In batch mode, both sides
+ * are bounded, and joined once they have ended. Use {@link StarJoin} for more than two streams, for
+ * selected columns, or for chunks.
  */
 @PublicEvolving
 public final class PairJoin {
@@ -265,7 +267,7 @@ public final class PairJoin {
         /**
          * Adds a condition that records with equal keys must meet to match. The join evaluates it
          * for each pair of equal keys; semi and anti joins stop at the first match of a record. A
-         * second call replaces the condition.
+         * second call replaces the condition. In batch mode, only an inner join can have one.
          *
          * @param condition receives the build record first and must not change records; may be a
          *     rich function

@@ -57,9 +57,9 @@ import org.apache.flink.util.OutputTag;
  * <p>A record passes the methods from top to bottom: {@link #where}, {@link #select}, {@link
  * #dimension}, then one of {@link #toRows}, {@link #toPojos}, {@link #toRecords}, {@link
  * #toChunks}, {@link #groupBy}. The order of calls does not matter, except that dimensions keep the
- * order in which they were added. Methods other than {@code to...} change this builder and return
- * it. After one of {@code to...}, they throw {@link IllegalStateException}, except {@link #uid}.
- * Not thread-safe.
+ * order in which they were added. In batch mode, all inputs are bounded, and dimensions do not
+ * change. Methods other than {@code to...} change this builder and return it. After one of {@code
+ * to...}, they throw {@link IllegalStateException}, except {@link #uid}. Not thread-safe.
  *
  * @param <F> the facts as filters see them: records, or {@link RowView} for chunks
  */

@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.bulk.ResultSides;
@@ -12,6 +13,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Emits the results of a bulk join, whose left input is the probe side, by the emitter of an
@@ -20,13 +22,16 @@ import org.apache.flink.util.IOUtils;
 public final class BulkResultEmitter<OUT> implements AutoCloseable {
 
     private final ResultEmitter<OUT> emitter;
-    private final BulkBatches batches;
+
+    /** Null if results are groups. */
+    private final @Nullable BulkBatches batches;
+
     private final Output<StreamRecord<OUT>> output;
 
     /**
      * @param spec of {@code emitter}, with one dimension
-     * @param bulk returns all columns of the left input, and of the right input the payload; all
-     *     columns if it keeps rows of the right input
+     * @param bulk returns groups, or all columns of the left input, and of the right input the
+     *     payload; all columns if it keeps rows of the right input
      */
     public BulkResultEmitter(
             JoinSpec spec,
@@ -34,7 +39,8 @@ public final class BulkResultEmitter<OUT> implements AutoCloseable {
             ResultEmitter<OUT> emitter,
             Output<StreamRecord<OUT>> output) {
         this.emitter = emitter;
-        this.batches = new BulkBatches(spec, bulk);
+        this.batches =
+                bulk.output() instanceof BulkOutput.Rows ? new BulkBatches(spec, bulk) : null;
         this.output = output;
     }
 

@@ -4,7 +4,12 @@ package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -109,6 +114,38 @@ record BulkStage(int dimension, Facts facts, Packed build, JoinSpec spec, BulkJo
         int index = facts.require(column);
         return new OutputField(
                 name, ChunkDescriptor.FACTS, index, facts.fields().get(index), nullKeyBits);
+    }
+
+    /** Returns the same stage, whose join returns groups. */
+    BulkStage grouped(List<SideColumn> columns, List<List<SideColumn>> factors) {
+        Aggregation aggregation =
+                new Aggregation(
+                        columns.stream().map(this::joinColumn).toList(),
+                        factors.stream()
+                                .map(
+                                        sum ->
+                                                new Aggregate(
+                                                        sum.stream()
+                                                                .map(this::joinColumn)
+                                                                .toList()))
+                                .toList());
+        return new BulkStage(
+                dimension,
+                facts,
+                build,
+                spec,
+                new BulkJoinSpec(
+                        bulk.left(),
+                        bulk.right(),
+                        bulk.kind(),
+                        bulk.keysWithEqualNulls(),
+                        new BulkOutput.Groups(aggregation)));
+    }
+
+    private JoinColumn joinColumn(SideColumn column) {
+        return column.side() == dimension
+                ? new JoinColumn(JoinSide.RIGHT.ordinal(), build.column(column.column()))
+                : new JoinColumn(JoinSide.LEFT.ordinal(), facts.require(column));
     }
 
     /** Returns the columns of the results that later stages read. */

@@ -2,16 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
-import io.github.gpujoin.core.engine.FactFilter;
-import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
-import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.flink.emit.GroupFields;
 import io.github.gpujoin.flink.emit.OutputField;
@@ -23,14 +19,9 @@ import io.github.gpujoin.flink.pack.ChunkPackOperator;
 import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.plan.JoinInput.Packed;
 import io.github.gpujoin.flink.plan.JoinInputs.SideColumn;
-import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.runtime.bulk.BulkJoinSettings;
 import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.IntStream;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -56,15 +47,8 @@ final class BulkStarJoin implements StarPipeline {
     private final JoinInput<?> facts;
     private final List<DimensionInput<?>> dimensions;
     private final @Nullable Grouping grouping;
-    private final JoinInputs sides;
     private final BulkTopology topology;
-    private final List<JoinKey> keys;
-
-    /** Dimensions in the order of their stages. */
-    private final List<Integer> order;
-
-    private final Packed packedFacts;
-    private final List<Packed> packedDimensions = new ArrayList<>();
+    private final BulkStarPlan plan;
 
     /**
      * Checks the description, and plans the join.
@@ -83,184 +67,34 @@ final class BulkStarJoin implements StarPipeline {
         this.facts = facts;
         this.dimensions = List.copyOf(dimensions);
         this.grouping = grouping;
-        this.sides = JoinInputs.of(uid, facts, dimensions);
-        dimensions.forEach(BulkStarJoin::requireSupported);
         this.topology = new BulkTopology(facts.stream().getExecutionEnvironment(), uid, badRecords);
-        if (grouping != null) {
-            grouping.useColumns(sides);
-        }
-        this.keys = dimensions.stream().map(side -> JoinKey.of(facts, side)).toList();
-        this.order =
-                IntStream.range(0, dimensions.size())
-                        .boxed()
-                        .sorted(Comparator.comparing(this::isPartitioned))
-                        .toList();
-        this.packedFacts = packFacts();
-        for (int d = 0; d < dimensions.size(); d++) {
-            packedDimensions.add(
-                    dimensions
-                            .get(d)
-                            .input()
-                            .packForBatch(
-                                    InputKeys.ofDimension(keys.get(d)),
-                                    false,
-                                    topology.packing(
-                                            dimensions.get(d).input().name(),
-                                            BUILD,
-                                            isPartitioned(d))));
-        }
-        requireColumns();
-    }
-
-    /** Rejects what needs the order of rows in time, or an answer while rows arrive. */
-    private static void requireSupported(DimensionInput<?> dimension) {
-        String feature = dimension.streamingFeature();
-        if (feature != null) {
-            throw new IllegalArgumentException(
-                    "Batch mode has no %s: dimension=%s. Remove it, or set execution.runtime-mode to STREAMING."
-                            .formatted(feature, dimension.input().name()));
-        }
-    }
-
-    private Packed packFacts() {
-        JoinKey first = keys.get(order.get(0));
-        return facts.packForBatch(
-                InputKeys.ofFacts(keys, first, PackedInputs.keptNullKeys(sides, keys)),
-                grouping == null && facts.hasTimestamps(),
-                topology.packing(facts.name(), ChunkDescriptor.FACTS, isPartitioned(order.get(0))));
-    }
-
-    /** Rejects columns of filters, groups and sums, as a join of one stage would. */
-    private void requireColumns() {
-        List<DimensionSpec> specs = new ArrayList<>();
-        for (int d = 0; d < dimensions.size(); d++) {
-            specs.add(
-                    new DimensionSpec(
-                            dimensions.get(d).input().name(),
-                            packedDimensions.get(d).schema(),
-                            packedDimensions.get(d).column(keys.get(d).column()),
-                            packedFacts.column(keys.get(d).factColumn()),
-                            dimensions.get(d).kind()));
-        }
-        List<FactFilter> filters = new ArrayList<>();
-        facts.columnFilters()
-                .forEach(
-                        filter ->
-                                filters.add(
-                                        new FactFilter(
-                                                packedFacts.column(filter.column()),
-                                                filter.values())));
-        new JoinSpec(
-                packedFacts.schema(),
-                specs,
-                filters,
-                grouping == null ? null : grouping.aggregation(sides, this::packed),
-                packedFacts.schema().indexOf(RecordLayout.NULL_KEYS));
-    }
-
-    private Packed packed(int side) {
-        return side == ChunkDescriptor.FACTS ? packedFacts : packedDimensions.get(side);
-    }
-
-    private boolean isPartitioned(int dimension) {
-        DimensionInput<?> side = dimensions.get(dimension);
-        return side.isPartitioned(topology.replicateMaxBytes()) || hasUnknownSize(side);
-    }
-
-    private static boolean hasUnknownSize(DimensionInput<?> side) {
-        return !side.isDistributionFixed() && side.expectedBytes() == PartitionClass.UNKNOWN;
-    }
-
-    // ------------------------------------------------------------------ stages
-
-    /** Returns the stages, the last of which emits the results. */
-    private List<BulkStage> stages() {
-        List<BulkStage> stages = new ArrayList<>();
-        BulkStage.Facts joined = BulkStage.Facts.of(packedFacts);
-        for (int stage = 0; stage < order.size(); stage++) {
-            int d = order.get(stage);
-            BulkStage current =
-                    BulkStage.of(
-                            d, dimensions.get(d), keys.get(d), joined, packedDimensions.get(d));
-            stages.add(current);
-            if (stage + 1 < order.size()) {
-                Set<SideColumn> carried = carried(stage);
-                joined = BulkStage.next(current.carried(carried), carried);
-            }
-        }
-        return stages;
-    }
-
-    /** Returns the columns after a stage that later stages or the results read. */
-    private Set<SideColumn> carried(int stage) {
-        Set<SideColumn> columns = new LinkedHashSet<>();
-        for (int later : order.subList(stage + 1, order.size())) {
-            JoinKey key = keys.get(later);
-            columns.add(new SideColumn(ChunkDescriptor.FACTS, key.factColumn()));
-            columns.add(new SideColumn(ChunkDescriptor.FACTS, key.comparedFactColumn()));
-        }
-        Set<Integer> joined = new LinkedHashSet<>(order.subList(0, stage + 1));
-        for (SideColumn column : resultColumns()) {
-            if (column.side() == ChunkDescriptor.FACTS || joined.contains(column.side())) {
-                columns.add(column);
-            }
-        }
-        for (String reserved : List.of(RecordLayout.TIMESTAMP, RecordLayout.NULL_KEYS)) {
-            if (packedFacts.schema().indexOf(reserved) >= 0) {
-                columns.add(new SideColumn(ChunkDescriptor.FACTS, reserved));
-            }
-        }
-        return columns;
-    }
-
-    /** Returns the columns of all sides that the results are made of. */
-    private List<SideColumn> resultColumns() {
-        List<SideColumn> columns = new ArrayList<>();
-        if (grouping != null) {
-            columns.addAll(grouping.groupColumns(sides));
-            grouping.factors(sides).forEach(columns::addAll);
-            return columns;
-        }
-        for (int side = ChunkDescriptor.FACTS; side < dimensions.size(); side++) {
-            for (Selection selection : sides.input(side).selections()) {
-                columns.add(new SideColumn(side, selection.column()));
-            }
-        }
-        return columns;
-    }
-
-    private ResultColumns selected(BulkStage last) {
-        List<OutputField> fields = new ArrayList<>();
-        for (int side = ChunkDescriptor.FACTS; side < dimensions.size(); side++) {
-            for (Selection selection : sides.input(side).selections()) {
-                fields.add(
-                        last.field(
-                                new SideColumn(side, selection.column()),
-                                selection.name(),
-                                packed(side).nullKeyBits(selection.column())));
-            }
-        }
-        if (fields.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "Join selects no columns: uid=%s. Add .select(...) or .groupBy(...)."
-                            .formatted(uid.text()));
-        }
-        return ResultColumns.of(last.spec(), fields);
+        this.plan =
+                new BulkStarPlan(JoinInputs.of(uid, facts, dimensions), grouping, uid, topology);
     }
 
     // ------------------------------------------------------------------ results
 
+    /** A bulk join adds up groups of integers. Others are added up from its results. */
     @Override
     public SingleOutputStreamOperator<Row> toPartialGroups() {
-        List<BulkStage> stages = stages();
+        List<BulkStage> stages = plan.stages();
         BulkStage last = stages.get(stages.size() - 1);
-        GroupFields fields = grouping.fields(sides, this::packed);
+        GroupFields fields = plan.groupFields();
+        if (plan.hasIntegerGroups(last)) {
+            stages.set(
+                    stages.size() - 1,
+                    last.grouped(
+                            grouping.groupColumns(plan.sides()), grouping.factors(plan.sides())));
+            return join(stages, ResultEmitters.groups(fields), fields.rowType());
+        }
         return join(
                 stages,
                 ResultEmitters.partialGroups(
                         last.spec(),
-                        fields(last, grouping.groupColumns(sides)),
-                        grouping.factors(sides).stream().map(sum -> fields(last, sum)).toList(),
+                        fields(last, grouping.groupColumns(plan.sides())),
+                        grouping.factors(plan.sides()).stream()
+                                .map(sum -> fields(last, sum))
+                                .toList(),
                         fields),
                 fields.rowType());
     }
@@ -271,28 +105,27 @@ final class BulkStarJoin implements StarPipeline {
 
     @Override
     public SingleOutputStreamOperator<Row> toGroups() {
-        GroupFields fields = grouping.fields(sides, this::packed);
-        return GroupTotals.ofBatch(toPartialGroups(), fields, uid.operator("groups"));
+        return GroupTotals.ofBatch(toPartialGroups(), plan.groupFields(), uid.operator("groups"));
     }
 
     @Override
     public SingleOutputStreamOperator<Row> toRows() {
-        List<BulkStage> stages = stages();
-        ResultColumns columns = selected(stages.get(stages.size() - 1));
+        List<BulkStage> stages = plan.stages();
+        ResultColumns columns = plan.selected(stages.get(stages.size() - 1));
         return join(stages, ResultEmitters.rows(columns), columns.rowType());
     }
 
     @Override
     public <T> SingleOutputStreamOperator<T> toRecords(TypeInformation<T> type) {
-        List<BulkStage> stages = stages();
-        ResultColumns columns = selected(stages.get(stages.size() - 1));
+        List<BulkStage> stages = plan.stages();
+        ResultColumns columns = plan.selected(stages.get(stages.size() - 1));
         return join(stages, ResultEmitters.records(columns, type), type);
     }
 
     @Override
     public SingleOutputStreamOperator<Chunk> toChunks(boolean keepsEncoding) {
-        List<BulkStage> stages = stages();
-        ResultColumns columns = selected(stages.get(stages.size() - 1));
+        List<BulkStage> stages = plan.stages();
+        ResultColumns columns = plan.selected(stages.get(stages.size() - 1));
         return join(
                 stages,
                 ResultEmitters.chunks(columns, topology.chunkBytes(), keepsEncoding),
@@ -307,12 +140,12 @@ final class BulkStarJoin implements StarPipeline {
         if (grouping != null) {
             grouping.built().mark(uid);
         }
-        topology.conditions((AbstractPackOperator<?, ?>) packedFacts.packer(), facts);
+        topology.conditions((AbstractPackOperator<?, ?>) plan.facts().packer(), facts);
         DataStream<Chunk> joined =
-                facts.transform(packedFacts, ChunkTypeInfo.of(packedFacts.schema()), topology);
+                facts.transform(plan.facts(), ChunkTypeInfo.of(plan.facts().schema()), topology);
         List<DataStream<Chunk>> builds = new ArrayList<>();
         for (int d = 0; d < dimensions.size(); d++) {
-            Packed packed = packedDimensions.get(d);
+            Packed packed = plan.dimension(d);
             builds.add(
                     dimensions
                             .get(d)
@@ -325,13 +158,13 @@ final class BulkStarJoin implements StarPipeline {
         topology.emitBadRecords();
         for (int i = 0; i < stages.size() - 1; i++) {
             BulkStage stage = stages.get(i);
-            ResultColumns carried = stage.carried(carried(i));
+            ResultColumns carried = stage.carried(plan.carried(i));
             joined =
                     topology.join(
                             BulkTopology.JOIN + "-" + name(stage.dimension()),
                             builds.get(stage.dimension()),
                             joined,
-                            isPartitioned(stage.dimension()),
+                            plan.isPartitioned(stage.dimension()),
                             settings(stage),
                             ResultEmitters.chunks(carried, topology.chunkBytes(), false),
                             ChunkTypeInfo.of(carried.schema()));
@@ -342,7 +175,7 @@ final class BulkStarJoin implements StarPipeline {
                 BulkTopology.JOIN,
                 builds.get(last.dimension()),
                 joined,
-                isPartitioned(last.dimension()),
+                plan.isPartitioned(last.dimension()),
                 settings(last),
                 emitter,
                 type);
@@ -350,7 +183,7 @@ final class BulkStarJoin implements StarPipeline {
 
     /** Packs the results of a stage by the key of the next one, if that partitions them. */
     private DataStream<Chunk> packedForNext(DataStream<Chunk> joined, BulkStage next) {
-        if (!isPartitioned(next.dimension())) {
+        if (!plan.isPartitioned(next.dimension())) {
             return joined;
         }
         String name = facts.name() + "-by-" + name(next.dimension());
@@ -382,17 +215,17 @@ final class BulkStarJoin implements StarPipeline {
 
     @Override
     public JoinExplanation explain() {
-        return topology.explain(order.stream().map(this::explained).toList());
+        return topology.explain(plan.order().stream().map(this::explained).toList());
     }
 
     private DimensionExplanation explained(int dimension) {
         DimensionInput<?> side = dimensions.get(dimension);
-        boolean isPartitioned = isPartitioned(dimension);
+        boolean isPartitioned = plan.isPartitioned(dimension);
         return DimensionExplanation.planned(
                 side.input().name(),
                 side.kind().name(),
                 isPartitioned ? Distribution.PARTITIONED : Distribution.REPLICATED,
-                hasUnknownSize(side)
+                BulkStarPlan.hasUnknownSize(side)
                         ? ReasonCode.SIZE_UNKNOWN
                         : side.distributionReason(isPartitioned, topology.replicateMaxBytes()),
                 ReasonCode.BATCH_MODE,
@@ -401,11 +234,11 @@ final class BulkStarJoin implements StarPipeline {
 
     @Override
     public OutputTag<Row> lateFacts() {
-        throw sides.noVersions("late facts");
+        throw plan.sides().noVersions("late facts");
     }
 
     @Override
     public OutputTag<Row> lateVersions() {
-        throw sides.noVersions("late versions");
+        throw plan.sides().noVersions("late versions");
     }
 }

@@ -37,7 +37,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Star joins of bounded inputs in batch mode, as nested loops join them. */
 @Timeout(120)
@@ -290,8 +289,8 @@ class BatchStarJoinITCase {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
-    void shouldAddUpGroups(boolean replicated) throws Exception {
+    @CsvSource({"season, false", "season, true", "week, false", "week, true"})
+    void shouldAddUpGroups(String column, boolean replicated) throws Exception {
         Random random = new Random(5);
         Sale[] sales = new Sale[3_000];
         for (int i = 0; i < sales.length; i++) {
@@ -322,7 +321,7 @@ class BatchStarJoinITCase {
                         .dimension(
                                 env.fromData(stores, STORES),
                                 d -> replicate(d.named("store").on("store", "id"), replicated))
-                        .groupBy("season", "store AS shop")
+                        .groupBy(column + " AS of", "store AS shop")
                         .count("sales")
                         .sum("amount", "total")
                         .sumOfProduct("amount", "week", "weighted")
@@ -337,9 +336,10 @@ class BatchStarJoinITCase {
                                     && sale.day == day.date
                                     && store.getField(0).equals(sale.store);
                     if (isJoined) {
+                        Object of = column.equals("week") ? day.week : day.season;
                         long[] sums =
                                 expected.computeIfAbsent(
-                                        day.season + " " + sale.store, group -> new long[3]);
+                                        of + " " + sale.store, group -> new long[3]);
                         sums[0]++;
                         sums[1] += sale.amount;
                         sums[2] += (long) sale.amount * day.week;
@@ -353,7 +353,7 @@ class BatchStarJoinITCase {
                                         row ->
                                                 "%s %s %s %s %s"
                                                         .formatted(
-                                                                row.getField("season"),
+                                                                row.getField("of"),
                                                                 row.getField("shop"),
                                                                 row.getField("sales"),
                                                                 row.getField("total"),
@@ -375,6 +375,17 @@ class BatchStarJoinITCase {
         if (replicated) {
             dimension.replicated();
         }
+    }
+
+    @Test
+    void shouldExplainStages() {
+        StarJoin<Row> join =
+                join(environment("cpu"), Data.of(1), Kind.LEFT, Kind.INNER, Kind.SEMI, "name");
+        assertThat(join.explain().toString().lines().map(line -> line.strip().split(" +")))
+                .contains(
+                        "item INNER REPLICATED ASKED all cpu BATCH_MODE - -".split(" "),
+                        "store LEFT PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "),
+                        "day SEMI PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "));
     }
 
     @Test
