@@ -7,12 +7,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.flink.api.PairJoinITCase.Kind;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.tuple.Tuple2;
 import org.apache.flink.configuration.BatchExecutionOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
@@ -20,6 +25,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.windowing.assigners.TumblingEventTimeWindows;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.CloseableIterator;
@@ -95,6 +101,54 @@ class BatchPairJoinITCase {
         assertThat(results(join))
                 .containsExactlyInAnyOrderElementsOf(
                         PairJoinITCase.expected(Kind.INNER, true, builds, probes));
+    }
+
+    @Test
+    void shouldKeepEventTimeOfProbeRecords() throws Exception {
+        List<Row> builds = PairJoinITCase.records(new Random(1), 100, 50);
+        List<Row> probes = PairJoinITCase.records(new Random(2), 900, 60);
+        StreamExecutionEnvironment env = environment(RuntimeExecutionMode.BATCH, "cpu");
+        DataStream<Row> timed =
+                env.fromData(probes, PairJoinITCase.RECORD)
+                        .assignTimestampsAndWatermarks(
+                                WatermarkStrategy.<Row>forMonotonousTimestamps()
+                                        .withTimestampAssigner(
+                                                (probe, before) -> PairJoinITCase.number(probe)));
+        DataStream<String> counts =
+                PairJoin.build(env.fromData(builds, PairJoinITCase.RECORD))
+                        .probe(timed)
+                        .where(b -> b.<Integer>getFieldAs(0), Types.INT)
+                        .equalTo(p -> p.<Integer>getFieldAs(0), Types.INT)
+                        .left()
+                        .apply((b, p) -> PairJoinITCase.number(p), Types.INT)
+                        .map(number -> Tuple2.of(number / 100, 1))
+                        .returns(Types.TUPLE(Types.INT, Types.INT))
+                        .keyBy(result -> 0)
+                        .window(TumblingEventTimeWindows.of(Duration.ofMillis(100)))
+                        .reduce((a, b) -> a.f0.equals(b.f0) ? Tuple2.of(a.f0, a.f1 + b.f1) : null)
+                        .map(Tuple2::toString)
+                        .returns(Types.STRING);
+        Map<Integer, Integer> expected = new TreeMap<>();
+        for (Row probe : probes) {
+            long matches =
+                    builds.stream()
+                            .filter(
+                                    b ->
+                                            probe.getField(0) != null
+                                                    && probe.getField(0).equals(b.getField(0)))
+                            .count();
+            expected.merge(
+                    PairJoinITCase.number(probe) / 100, (int) Math.max(1, matches), Integer::sum);
+        }
+        List<String> actual = new ArrayList<>();
+        try (CloseableIterator<String> rows = counts.executeAndCollect()) {
+            rows.forEachRemaining(actual::add);
+        }
+        assertThat(actual)
+                .containsExactlyInAnyOrderElementsOf(
+                        expected.entrySet().stream()
+                                .map(entry -> "(" + entry.getKey() + "," + entry.getValue() + ")")
+                                .toList());
     }
 
     @Test

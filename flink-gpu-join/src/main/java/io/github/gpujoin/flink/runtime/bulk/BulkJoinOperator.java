@@ -25,7 +25,9 @@ import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedMultiInput;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.util.IOUtils;
 
 /**
@@ -138,6 +140,19 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
             while (mailbox.tryYield()) {}
         }
         emitter.flush();
+        // Flink drops a watermark of an idle stream.
+        output.emitWatermarkStatus(WatermarkStatus.ACTIVE);
+        output.emitWatermark(Watermark.MAX_WATERMARK);
+    }
+
+    /**
+     * Holds the largest watermark, which arrives before the end of an input, behind the results.
+     */
+    @Override
+    public void processWatermark(Watermark mark) throws Exception {
+        if (mark.getTimestamp() != Long.MAX_VALUE) {
+            super.processWatermark(mark);
+        }
     }
 
     @Override

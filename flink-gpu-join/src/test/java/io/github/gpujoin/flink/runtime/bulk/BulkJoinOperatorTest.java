@@ -37,6 +37,7 @@ import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.runtime.jobgraph.JobType;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.junit.jupiter.api.Test;
@@ -91,6 +92,7 @@ class BulkJoinOperatorTest {
 
         List<String> results() {
             return getOutput().stream()
+                    .filter(StreamRecord.class::isInstance)
                     .map(element -> ((StreamRecord<?>) element).getValue().toString())
                     .toList();
         }
@@ -159,6 +161,21 @@ class BulkJoinOperatorTest {
             harness.join().endInput(1);
             assertThat(harness.results()).containsExactlyInAnyOrderElementsOf(expected());
             assertThat(harness.freeBytes()).isLessThan(MEMORY_BYTES);
+        }
+    }
+
+    @Test
+    void shouldEmitLargestWatermarkBehindResults() throws Exception {
+        try (Harness harness = Harness.of(JobType.BATCH, new CpuRadixJoinFactory(1))) {
+            harness.open();
+            harness.load();
+            harness.join().processWatermark1(Watermark.MAX_WATERMARK);
+            harness.join().endInput(1);
+            harness.join().processWatermark2(Watermark.MAX_WATERMARK);
+            assertThat(harness.getOutput()).isEmpty();
+            harness.join().endInput(2);
+            List<Object> output = List.copyOf(harness.getOutput());
+            assertThat(output).hasSize((int) ROWS + 2).endsWith(Watermark.MAX_WATERMARK);
         }
     }
 
