@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.connector.source.lib.NumberSequenceSource;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A source of Parquet that skips what the join does not need; DuckDB answers the same query. */
 @Timeout(180)
@@ -100,9 +102,20 @@ class JoinedSourceITCase {
     void shouldEmitWhatDuckDbFinds(boolean filters, boolean fails) throws Exception {
         RESULTS_LEFT.set(fails ? 2_000 : Integer.MAX_VALUE);
         long skippedBefore = rowsSkipped();
-        List<Long> found = join(filters, Duration.ZERO);
+        List<Long> found = join(environment(filters), Duration.ZERO);
         assertThat(found).isEqualTo(expected());
         assertThat(RESULTS_LEFT.get() < 0).isEqualTo(fails);
+        assertThat(rowsSkipped() > skippedBefore).isEqualTo(filters);
+    }
+
+    @ParameterizedTest(name = "filters={0}")
+    @ValueSource(booleans = {false, true})
+    void shouldSkipRowsByPredicateInBatchMode(boolean filters) throws Exception {
+        RESULTS_LEFT.set(Integer.MAX_VALUE);
+        StreamExecutionEnvironment env = environment(filters);
+        env.setRuntimeMode(RuntimeExecutionMode.BATCH);
+        long skippedBefore = rowsSkipped();
+        assertThat(join(env, Duration.ZERO)).isEqualTo(expected());
         assertThat(rowsSkipped() > skippedBefore).isEqualTo(filters);
     }
 
@@ -111,15 +124,14 @@ class JoinedSourceITCase {
     void shouldNotReadFactsBeforeItKnowsWhichOnesMatch() throws Exception {
         RESULTS_LEFT.set(Integer.MAX_VALUE);
         long skippedBefore = rowsSkipped();
-        assertThat(join(true, Duration.ofMillis(1))).isEqualTo(expected());
+        assertThat(join(environment(true), Duration.ofMillis(1))).isEqualTo(expected());
         assertThat(rowsSkipped() - skippedBefore).isGreaterThan(ROWS / 10 * 9);
     }
 
     /**
      * @param delay of each row of the dimension
      */
-    private List<Long> join(boolean filters, Duration delay) throws Exception {
-        StreamExecutionEnvironment env = environment(filters);
+    private List<Long> join(StreamExecutionEnvironment env, Duration delay) throws Exception {
         DataStream<Row> dimension =
                 env.fromSource(
                                 new NumberSequenceSource(0, KEYS - 1),

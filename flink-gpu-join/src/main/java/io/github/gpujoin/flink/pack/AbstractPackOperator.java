@@ -140,7 +140,7 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         filters = new FilterSubscription(filterPlan, getContainingTask().getEnvironment());
         filters.register(getMetricGroup());
         groups = groups();
-        if (packing.dimension() == ChunkDescriptor.FACTS) {
+        if (packing.dimension() == ChunkDescriptor.FACTS && !isForBatch) {
             holdable =
                     HoldableOutput.of(
                             output,
@@ -260,9 +260,10 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
         FunctionUtils.openFunction(function, DefaultOpenContext.INSTANCE);
     }
 
-    /** Returns the local exchange with the join. Partitioned facts have none. */
+    /** Returns the local exchange with the join. Partitioned facts and batch mode have none. */
     private Optional<LocalExchangeSender> exchange() {
-        if (packing.dimension() != ChunkDescriptor.FACTS || packing.isPartitioned()) {
+        boolean isExchanged = packing.dimension() == ChunkDescriptor.FACTS && !isForBatch;
+        if (!isExchanged || packing.isPartitioned()) {
             return Optional.empty();
         }
         return LocalExchangeSender.outOf(
