@@ -21,8 +21,11 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
+import org.apache.flink.api.common.RuntimeExecutionMode;
+import org.apache.flink.configuration.BatchExecutionOptions;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
+import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.PipelineOptions;
 import org.apache.flink.configuration.StateBackendOptions;
@@ -80,7 +83,7 @@ class RandomStarITCase {
         RandomStar star = new RandomStar(seed, directory);
         List<List<String>> expected = answer(star, star.sql());
         Random random = new Random(~seed);
-        Configuration settings = settings(random);
+        Configuration settings = settings(seed, random);
         List<List<String>> actual = join(star, random, cluster.env(settings));
         assertThat(sorted(actual)).as("%s %s", star.sql(), settings).isEqualTo(sorted(expected));
     }
@@ -100,7 +103,7 @@ class RandomStarITCase {
         groupBy = groupBy.stream().distinct().toList();
         String factor = columns.get(random.nextInt(columns.size()));
         List<List<String>> expected = answer(star, star.groupSql(groupBy, factor));
-        Configuration settings = settings(random);
+        Configuration settings = settings(seed, random);
         GroupedJoin grouped =
                 star(star, random, cluster.env(settings), false)
                         .groupBy(groupBy.toArray(String[]::new))
@@ -129,8 +132,13 @@ class RandomStarITCase {
         }
     }
 
-    private static Configuration settings(Random random) {
+    /** One job of four runs in batch mode. */
+    private static Configuration settings(long seed, Random random) {
         Configuration settings = new Configuration();
+        if (seed % 4 == 3) {
+            settings.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.BATCH);
+            settings.set(BatchExecutionOptions.ADAPTIVE_AUTO_PARALLELISM_ENABLED, false);
+        }
         settings.set(CoreOptions.DEFAULT_PARALLELISM, 1 << random.nextInt(3));
         settings.set(PipelineOptions.MAX_PARALLELISM, random.nextBoolean() ? 128 : 5);
         settings.set(
