@@ -42,7 +42,7 @@ final class BulkPairJoin<B, P> {
     static void requireNoCondition(PairKind kind, JoinUid uid) {
         if (kind != PairKind.INNER) {
             throw new IllegalArgumentException(
-                    "Condition of a %s join in batch mode: uid=%s. Remove .matching(...), use an inner join, or set execution.runtime-mode to STREAMING."
+                    "Batch mode has no conditions of %s joins: uid=%s. Remove .matching(...), use an inner join, or set execution.runtime-mode to STREAMING."
                             .formatted(kind, uid.text()));
         }
     }

@@ -161,7 +161,7 @@ class BatchPairJoinITCase {
         assertThatThrownBy(() -> join.apply(TEXT, Types.STRING))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "Condition of a LEFT join in batch mode: uid=gpu-join. Remove .matching(...),"
+                        "Batch mode has no conditions of LEFT joins: uid=gpu-join. Remove .matching(...),"
                                 + " use an inner join, or set execution.runtime-mode to STREAMING.");
     }
 
