@@ -9,6 +9,8 @@ import org.apache.flink.core.fs.Path;
 import org.apache.parquet.ParquetReadOptions;
 import org.apache.parquet.conf.PlainParquetConfiguration;
 import org.apache.parquet.hadoop.ParquetFileReader;
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData;
+import org.apache.parquet.hadoop.metadata.ColumnPath;
 import org.apache.parquet.schema.MessageType;
 
 /**
@@ -44,6 +46,20 @@ record ParquetFile(
     /** Returns the columns of the file. */
     MessageType types() {
         return reader.getFileMetaData().getSchema();
+    }
+
+    /** Returns false if the statistics of all row groups exclude nulls in a column. */
+    boolean mayHaveNulls(String column) {
+        ColumnPath path = ColumnPath.get(column);
+        return reader.getRowGroups().stream()
+                .flatMap(group -> group.getColumns().stream())
+                .filter(chunk -> chunk.getPath().equals(path))
+                .map(ColumnChunkMetaData::getStatistics)
+                .anyMatch(
+                        statistics ->
+                                statistics == null
+                                        || !statistics.isNumNullsSet()
+                                        || statistics.getNumNulls() > 0);
     }
 
     @Override

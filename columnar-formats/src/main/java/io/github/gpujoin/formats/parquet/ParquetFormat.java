@@ -18,6 +18,7 @@ import java.util.Objects;
 import org.apache.flink.annotation.PublicEvolving;
 import org.apache.flink.core.fs.Path;
 import org.apache.parquet.schema.MessageType;
+import org.apache.parquet.schema.Type;
 
 /**
  * Parquet files without nested columns. A reader reads only the columns of its schema. Splits share
@@ -81,6 +82,29 @@ public final class ParquetFormat implements ColumnarFormat {
                 found.add(ParquetColumn.column(ParquetReader.requireColumn(types, name, file)));
             }
             return new ParquetFormat(ChunkSchema.of(found));
+        }
+    }
+
+    /**
+     * Reads all columns of one file. A column is nullable only if the file may have nulls in it, by
+     * its statistics. Other files may have them, so {@link #like} suits a set of files.
+     *
+     * @throws IOException if the file cannot be read, or is no Parquet file
+     * @throws IllegalArgumentException if chunks have no type for a column
+     */
+    public static ParquetFormat ofFile(Path file) throws IOException {
+        Objects.requireNonNull(file, "file");
+        long length = file.getFileSystem().getFileStatus(file).getLen();
+        try (ParquetFile opened = ParquetFile.open(file, length)) {
+            List<Column> columns = new ArrayList<>();
+            for (Type field : opened.types().getFields()) {
+                Column column = ParquetColumn.column(field);
+                columns.add(
+                        column.nullable() && !opened.mayHaveNulls(field.getName())
+                                ? Column.of(column.name(), column.type())
+                                : column);
+            }
+            return new ParquetFormat(ChunkSchema.of(columns));
         }
     }
 

@@ -91,6 +91,24 @@ class ParquetFormatTest {
         return ParquetFormat.like(new org.apache.flink.core.fs.Path(file.toUri()), columns);
     }
 
+    /** DuckDB declares all columns OPTIONAL, and counts nulls. */
+    @Test
+    void shouldFindColumnsWithoutNullsInTheStatisticsOfAFile() throws Exception {
+        Path file = write("ROW_GROUP_SIZE 10240");
+
+        ParquetFormat format =
+                ParquetFormat.ofFile(new org.apache.flink.core.fs.Path(file.toUri()));
+
+        assertThat(format.schema().columns())
+                .hasSize(22)
+                .allSatisfy(
+                        column ->
+                                assertThat(column.nullable())
+                                        .as(column.name())
+                                        .isEqualTo(column.name().endsWith("_n")));
+        assertThat(FormatRows.read(format, file)).isEqualTo(FormatRows.read(like(file), file));
+    }
+
     @ParameterizedTest(name = "{0}")
     @ValueSource(
             strings = {

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.formats.parquet;
+
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import org.apache.flink.core.fs.FileSystem;
+import org.apache.flink.core.fs.Path;
+import org.apache.parquet.io.OutputFile;
+import org.apache.parquet.io.PositionOutputStream;
+
+/**
+ * A file of any file system of Flink, for parquet-java. Only small writes are buffered:
+ * parquet-java writes footers byte by byte, and pages in pieces of a few KiB, which its own file
+ * would copy through a buffer of 128 MiB.
+ */
+record FlinkOutputFile(Path path) implements OutputFile {
+
+    private static final int BUFFER_BYTES = 8 << 10;
+
+    @Override
+    public PositionOutputStream create(long blockSizeHint) throws IOException {
+        return open(FileSystem.WriteMode.NO_OVERWRITE);
+    }
+
+    @Override
+    public PositionOutputStream createOrOverwrite(long blockSizeHint) throws IOException {
+        return open(FileSystem.WriteMode.OVERWRITE);
+    }
+
+    private PositionOutputStream open(FileSystem.WriteMode mode) throws IOException {
+        return new Stream(path.getFileSystem().create(path, mode));
+    }
+
+    @Override
+    public boolean supportsBlockSize() {
+        return false;
+    }
+
+    @Override
+    public long defaultBlockSize() {
+        return 0;
+    }
+
+    private static final class Stream extends PositionOutputStream {
+
+        private final OutputStream out;
+        private long position;
+
+        Stream(OutputStream file) {
+            this.out = new BufferedOutputStream(file, BUFFER_BYTES);
+        }
+
+        @Override
+        public long getPos() {
+            return position;
+        }
+
+        @Override
+        public void write(int value) throws IOException {
+            out.write(value);
+            position++;
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            out.write(bytes, offset, length);
+            position += length;
+        }
+
+        @Override
+        public void flush() throws IOException {
+            out.flush();
+        }
+
+        @Override
+        public void close() throws IOException {
+            out.close();
+        }
+    }
+}
