@@ -10,6 +10,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
+import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
 import io.github.gpujoin.flink.api.source.ColumnarSource;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -98,6 +99,7 @@ class NullArgumentsTest {
                                     .probe(ROWS)
                                     .where(row -> 1L, Types.LONG)
                                     .equalTo(row -> 1L, Types.LONG),
+                            ChunkJoin.of(CHUNKS, CHUNKS),
                             TableJoin.in(TABLES),
                             TableJoin.in(TABLES).build(TABLE),
                             TableJoin.in(TABLES).build(TABLE).probe(TABLE))
@@ -121,6 +123,12 @@ class NullArgumentsTest {
                     Map.entry(Table.class, TABLE),
                     Map.entry(Schema.class, Schema.newBuilder().build()),
                     Map.entry(Class.class, Row.class),
+                    Map.entry(
+                            JoinedChunkWriter.Factory.class,
+                            (JoinedChunkWriter.Factory)
+                                    (attempt, threads) -> {
+                                        throw new IOException("Not called");
+                                    }),
                     Map.entry(ChunkSchema.class, SCHEMA),
                     Map.entry(ColumnarSource.class, SOURCE),
                     Map.entry(List.class, List.of(SCHEMA)));
@@ -135,7 +143,10 @@ class NullArgumentsTest {
         List<Case> cases = new ArrayList<>();
         for (Class<?> type : publicTypes()) {
             for (Method method : type.getDeclaredMethods()) {
-                if (!Modifier.isPublic(method.getModifiers()) || isInherited(method)) {
+                // Users implement interfaces.
+                if (!Modifier.isPublic(method.getModifiers())
+                        || Modifier.isAbstract(method.getModifiers())
+                        || isInherited(method)) {
                     continue;
                 }
                 for (int i = 0; i < method.getParameterCount(); i++) {

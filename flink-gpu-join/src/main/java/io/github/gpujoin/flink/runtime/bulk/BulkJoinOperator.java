@@ -19,7 +19,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
-import org.apache.flink.metrics.MetricGroup;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedMultiInput;
@@ -80,17 +79,7 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         ResultEmitter<OUT> results = emitters.create(getRuntimeContext());
         emitter = new BulkResultEmitter<>(settings.spec(), settings.bulk(), results, output);
         opened = settings.joins().open(settings.bulk(), task, getOperatorConfig());
-        register(getMetricGroup().addGroup(JoinMetrics.GROUP));
-    }
-
-    private void register(MetricGroup metrics) {
-        BulkJoin join = opened.join();
-        metrics.gauge("engine", opened::name);
-        metrics.gauge("buildRows", () -> join.stats().rightRows());
-        metrics.gauge("probeRows", () -> join.stats().leftRows());
-        metrics.gauge("joinedRows", () -> join.stats().resultRows());
-        metrics.gauge("joinBytes", () -> join.stats().memoryBytes());
-        metrics.gauge("spilledBytes", () -> join.stats().spilledBytes());
+        BulkJoinMetrics.register(getMetricGroup().addGroup(JoinMetrics.GROUP), opened);
     }
 
     @Override
