@@ -6,6 +6,9 @@
 ROOT=$(cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 readonly ROOT
 
+# Class path that run_main uses instead of the module's.
+RUN_CLASS_PATH=
+
 fail() {
   printf '%s: %s\n' "$(basename "$0")" "$*" >&2
   exit 2
@@ -187,7 +190,7 @@ run_main() {
   exec "$JAVA" -Xmx2g -XX:+ExitOnOutOfMemoryError "${opens[@]}" \
     -Dlog4j2.configurationFile="$ROOT/deploy/conf/log4j2-client.properties" \
     -Dlog.file="$target/$name.log" ${extra[@]+"${extra[@]}"} \
-    -cp "$target/classes:$(<"$target/classpath.txt")" "$main_class" "$@"
+    -cp "${RUN_CLASS_PATH:-$target/classes:$(<"$target/classpath.txt")}" "$main_class" "$@"
 }
 
 # run_tests MODULE MAIN_CLASS ARGS...: becomes the JVM with a main class of the module's tests.

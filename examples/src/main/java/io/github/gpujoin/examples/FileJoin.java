@@ -34,15 +34,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Joins two files of rows with the streaming join, on a cluster inside this process. The result
- * file appears under its name only when it is complete. Its rows are in no particular order.
+ * Joins two files of rows on a cluster inside this process, in batch mode unless checkpoints are
+ * asked for. The result file appears under its name only when it is complete. Its rows are in no
+ * particular order.
  */
 @Command(
         name = FileJoin.NAME,
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Joins two files of rows with the streaming join. The extension of a file selects its"
+            "Joins two files of rows. The extension of a file selects its"
                     + " format: CSV (header line, RFC 4180 quotes, UTF-8), Avro or Parquet.",
             "Keys that all parse as 64-bit integers are compared as integers. Other keys must have"
                     + " the same type in both files; in CSV they are text. An empty unquoted CSV field"
@@ -153,7 +154,7 @@ public final class FileJoin implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         checkBadRecords();
-        Configuration options = jobOptions.configuration();
+        Configuration options = jobOptions.boundedConfiguration();
         RecordFile buildFile = RecordFile.open(build, format, buildKey, buildSchema);
         RecordFile probeFile = RecordFile.open(probe, format, probeKey, probeSchema);
         if (!explain) {

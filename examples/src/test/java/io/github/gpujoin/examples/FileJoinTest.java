@@ -52,7 +52,8 @@ class FileJoinTest extends CommandScenario {
                                 "--explain"));
         assertThat(run.err()).isEmpty();
         assertThat(run.out())
-                .containsPattern("build +RIGHT +PARTITIONED +KEEPS_BUILD_ROWS +all +cpu +ASKED");
+                .containsPattern(
+                        "build +RIGHT +PARTITIONED +KEEPS_BUILD_ROWS +all +cpu +BATCH_MODE");
         assertThat(filesIn(directory)).containsExactlyInAnyOrder("build.csv", "probe.csv");
     }
 

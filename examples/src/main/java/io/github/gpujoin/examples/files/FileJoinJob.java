@@ -14,10 +14,14 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.api.common.serialization.SimpleStringEncoder;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.ExecutionOptions;
+import org.apache.flink.configuration.JobManagerOptions;
+import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.core.execution.JobClient;
@@ -103,11 +107,16 @@ public record FileJoinJob(
      */
     public JobClient start(StreamExecutionEnvironment env, Path parts, Path problems)
             throws Exception {
-        RowType columns = columns();
         if (!env.getCheckpointConfig().isCheckpointingEnabled()) {
             // Only a checkpoint records that the part files of an ended subtask are final.
             env.configure(new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, "none"));
         }
+        ParquetJoin chunks = parquetJoin(env);
+        if (chunks != null) {
+            chunks.addTo(env, parts, UID);
+            return env.executeAsync(UID);
+        }
+        RowType columns = columns();
         FileSink<RowData> sink = result.records().sink(parts, columns);
         join(env, problems)
                 .apply(joined(), InternalTypeInfo.of(columns))
@@ -119,7 +128,26 @@ public record FileJoinJob(
 
     /** Returns the plan of the join and its reasons. */
     public JoinExplanation explain(StreamExecutionEnvironment env) throws IOException {
-        return join(env, null).explain();
+        ParquetJoin chunks = parquetJoin(env);
+        return chunks == null ? join(env, null).explain() : chunks.join(env, UID).explain();
+    }
+
+    /** Returns the join of chunks, or null if rows are joined. */
+    private @Nullable ParquetJoin parquetJoin(StreamExecutionEnvironment env) throws IOException {
+        ReadableConfig options = env.getConfiguration();
+        if (options.get(ExecutionOptions.RUNTIME_MODE) != RuntimeExecutionMode.BATCH) {
+            return null;
+        }
+        ParquetJoin join = ParquetJoin.of(this);
+        if (join != null) {
+            // Other schedulers of batch mode reject exchanges that write nothing to disk.
+            env.configure(
+                    new Configuration()
+                            .set(
+                                    JobManagerOptions.SCHEDULER,
+                                    JobManagerOptions.SchedulerType.Default));
+        }
+        return join;
     }
 
     /**

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.serialization.BulkWriter;
@@ -17,7 +17,9 @@ import org.apache.flink.connector.file.sink.FileSink;
 import org.apache.flink.connector.file.src.FileSource;
 import org.apache.flink.connector.file.src.FileSourceSplit;
 import org.apache.flink.core.fs.FSDataOutputStream;
+import org.apache.flink.core.fs.local.LocalDataInputStream;
 import org.apache.flink.formats.parquet.ParquetColumnarRowInputFormat;
+import org.apache.flink.formats.parquet.ParquetInputFile;
 import org.apache.flink.formats.parquet.row.ParquetRowDataBuilder;
 import org.apache.flink.formats.parquet.utils.ParquetSchemaConverter;
 import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.OnCheckpointRollingPolicy;
@@ -32,6 +34,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter;
 import org.apache.parquet.hadoop.ParquetWriter;
 import org.apache.parquet.io.LocalInputFile;
 import org.apache.parquet.io.LocalOutputFile;
+import org.apache.parquet.schema.MessageType;
 
 /** Parquet files without nested columns. Timestamps are written as microseconds without a zone. */
 final class ParquetRecordFormat implements RecordFormat {
@@ -55,6 +58,13 @@ final class ParquetRecordFormat implements RecordFormat {
                     "%s, file=%s. Cast or remove the column.".formatted(e.getMessage(), file));
         } catch (IOException e) {
             throw new UserError(e.getMessage());
+        }
+    }
+
+    /** Returns the columns of a file. */
+    static MessageType types(Path file) throws IOException {
+        try (ParquetFileReader reader = open(file)) {
+            return reader.getFileMetaData().getSchema();
         }
     }
 
@@ -114,6 +124,10 @@ final class ParquetRecordFormat implements RecordFormat {
 
     @Override
     public void concatenate(List<Path> parts, RowType columns, Path out) throws IOException {
+        if (parts.size() == 1) {
+            Files.move(parts.get(0), out, StandardCopyOption.REPLACE_EXISTING);
+            return;
+        }
         ParquetFileWriter whole =
                 new ParquetFileWriter(
                         new LocalOutputFile(out),
@@ -124,8 +138,11 @@ final class ParquetRecordFormat implements RecordFormat {
                         ParquetWriter.MAX_PADDING_SIZE_DEFAULT);
         try (whole) {
             whole.start();
-            for (Path part : new ArrayList<>(parts)) {
-                whole.appendFile(new LocalInputFile(part));
+            for (Path part : parts) {
+                // LocalInputFile would read byte by byte.
+                try (LocalDataInputStream in = new LocalDataInputStream(part.toFile())) {
+                    whole.appendFile(new ParquetInputFile(in, Files.size(part)));
+                }
             }
             whole.end(Map.of());
         }

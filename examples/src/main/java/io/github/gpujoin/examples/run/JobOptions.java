@@ -86,7 +86,23 @@ public final class JobOptions {
     }
 
     /**
-     * Returns the options as a Flink configuration.
+     * Returns the options as a Flink configuration of a job of bounded inputs: in batch mode,
+     * unless another mode or checkpoints are asked for.
+     *
+     * @throws ParameterException if an option is unknown or out of range
+     */
+    public Configuration boundedConfiguration() {
+        Configuration options = configuration();
+        boolean isAsked = properties.containsKey(ExecutionOptions.RUNTIME_MODE.key());
+        Duration interval = options.get(CheckpointingOptions.CHECKPOINTING_INTERVAL);
+        if (!isAsked && (interval == null || interval.isZero())) {
+            options.set(ExecutionOptions.RUNTIME_MODE, RuntimeExecutionMode.BATCH);
+        }
+        return options;
+    }
+
+    /**
+     * Returns the options as a Flink configuration, in streaming mode unless another is asked for.
      *
      * @throws ParameterException if an option is unknown or out of range
      */
