@@ -114,6 +114,24 @@ class BenchITCase {
     }
 
     @Test
+    void shouldJoinFilesAsDuckDb(@TempDir Path folder) {
+        int exit =
+                bench(
+                        "files",
+                        "--build-rows=1000",
+                        "--probe-rows=20000",
+                        "--rounds=1",
+                        "--data=" + folder);
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines().filter(line -> line.startsWith("RESULT ")))
+                .hasSize(2)
+                .allMatch(line -> line.endsWith("answer=right"))
+                .first()
+                .asString()
+                .startsWith("RESULT file-join contender=gpu-join build_rows=1000");
+    }
+
+    @Test
     void shouldCompareEncodedChunksWithPlainOnes(@TempDir Path folder) {
         int exit =
                 bench(
@@ -248,6 +266,7 @@ class BenchITCase {
         "join --build-rows 0, the number must be positive: --build-rows=0",
         "join --threads -1, the number must be positive: --threads=-1",
         "join --only duckdb;oracle, --only takes names of contenders: unknown=[oracle]",
+        "files --probe-rows 0, A number is not positive: --build-rows=10000000",
         "gpu --log2-rows 30, --log2-rows is from 20 to 29: --log2-rows=30",
         "gpu --only ring;cpu, --only takes names of groups: unknown=[cpu]",
         "transport --channels 0, Channels are not within 1 and 64: --channels=0",

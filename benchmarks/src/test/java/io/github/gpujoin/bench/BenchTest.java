@@ -36,6 +36,7 @@ class BenchTest {
                 "bulk",
                 "checkpoint",
                 "encoding",
+                "files",
                 "gpu",
                 "heavy-key",
                 "hybrid",
@@ -73,9 +74,9 @@ class BenchTest {
 
     @ParameterizedTest
     @CsvSource({
-        "foo, unknown command: foo (use one of: join bulk gpu jmh",
+        "foo, unknown command: foo (use one of: join bulk files gpu jmh",
         "--foo, unknown option: --foo (write bin/bench COMMAND",
-        "'', the name of a measurement is missing (use one of: join bulk gpu jmh"
+        "'', the name of a measurement is missing (use one of: join bulk files gpu jmh"
     })
     void shouldRefuseAMistypedCommandBeforeTheBuild(String argument, String message)
             throws Exception {
