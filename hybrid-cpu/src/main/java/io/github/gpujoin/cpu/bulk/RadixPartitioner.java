@@ -212,7 +212,7 @@ final class RadixPartitioner implements AutoCloseable {
             int valueBytes = 0;
             if (hasValues) {
                 values.at(chunk, firstRow + i);
-                valueBytes = valueBytes();
+                valueBytes = values.lengthBytes(layout.variableWidthColumns());
             }
             long headerBytes = (layout.hasKeyBytes() ? 4L : 0L) + (hasValues ? 4L : 0L);
             long at = store.allocateOutOfLine(headerBytes + keyBytes + valueBytes);
@@ -225,26 +225,8 @@ final class RadixPartitioner implements AutoCloseable {
             }
             if (hasValues) {
                 Memory.putInt(at, valueBytes);
-                writeValues(chunk.array(), at + 4);
+                values.copy(chunk, layout.variableWidthColumns(), at + 4);
             }
-        }
-    }
-
-    private int valueBytes() {
-        int bytes = 0;
-        for (int column : layout.variableWidthColumns()) {
-            bytes = Math.addExact(bytes, 4 + values.lengthBytes(column));
-        }
-        return bytes;
-    }
-
-    /** Copies the values with their lengths, which precede them. */
-    private void writeValues(byte @Nullable [] array, long target) {
-        long at = target;
-        for (int column : layout.variableWidthColumns()) {
-            int bytes = 4 + values.lengthBytes(column);
-            Memory.copy(array, values.start(column) - 4, null, at, bytes);
-            at += bytes;
         }
     }
 

@@ -68,6 +68,11 @@ public final class BulkKeyEncoder {
         return sum <= Long.BYTES;
     }
 
+    /** Returns the bytes of an exact word that differ between keys, the lowest ones: 1 to 8. */
+    public static int wordBytes(BulkJoinSpec spec) {
+        return Arrays.stream(wordWidths(spec)).sum();
+    }
+
     private static int[] wordWidths(BulkJoinSpec spec) {
         int[] widths = new int[spec.left().keyColumns().size()];
         Arrays.setAll(

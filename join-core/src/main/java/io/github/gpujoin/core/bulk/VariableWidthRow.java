@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
+import java.util.List;
 
 /**
  * Where the variable-width values of a row are. A chunk stores them one after another, so that one
@@ -51,5 +52,33 @@ public final class VariableWidthRow {
     /** Returns the offset of the value in {@link Chunk#array()}, or its address. */
     public long start(int column) {
         return starts[indexes[column]];
+    }
+
+    /**
+     * Returns the bytes of the values of columns with their lengths, as {@link #copy} stores them.
+     *
+     * @throws ArithmeticException if they exceed 2 GiB
+     */
+    public int lengthBytes(List<Integer> columns) {
+        int bytes = 0;
+        for (int column : columns) {
+            bytes = Math.addExact(bytes, Integer.BYTES + lengthBytes(column));
+        }
+        return bytes;
+    }
+
+    /**
+     * Copies the values of columns: for each the int32 length, -1 for null, and the bytes.
+     *
+     * @param chunk of the row
+     * @param target address
+     */
+    public void copy(Chunk chunk, List<Integer> columns, long target) {
+        long at = target;
+        for (int column : columns) {
+            int bytes = Integer.BYTES + lengthBytes(column);
+            Memory.copy(chunk.array(), start(column) - Integer.BYTES, null, at, bytes);
+            at += bytes;
+        }
     }
 }
