@@ -15,18 +15,27 @@ namespace {
 
 using namespace resident;
 
+__global__ void guess(Slots slots, uint32_t partitions, uint32_t capacityRows) {
+    guessSlots(slots, partitions, capacityRows, nullptr);
+}
+
+template <typename Word, typename Shape>
+__global__ void __launch_bounds__(Shape::THREADS, Shape::BLOCKS_PER_SM)
+    scatterPass(ColumnSource<Word> source, uint32_t tiles, RadixDigit digit, Slots slots,
+                Tuple<Word>* target) {
+    scatterTiles<Word, ColumnSource<Word>, Shape, Attempt::GUESSED>(source, tiles, digit, slots,
+                                                                    target, nullptr);
+}
+
 template <typename Word, typename Shape>
 void measure(const Tables<Word>& tables, uint32_t bits, Slots slots, Tuple<Word>* target) {
-    using Source = ColumnSource<Word>;
     auto table = tables.probe();
     RadixDigit digit{0, bits};
     size_t shared = Shape::template sharedBytes<Word>(digit.count());
     if (shared > 231000 || digit.count() > Shape::MAX_DIGITS) {
         return;
     }
-    DeviceArray<uint32_t> zero(1);
-    CUDA_CHECK(cudaMemset(zero.data(), 0, zero.lengthBytes()));
-    auto* kernel = scatterTiles<Word, Source, Shape, Attempt::GUESSED>;
+    auto* kernel = scatterPass<Word, Shape>;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(shared)));
     int blocksPerSm = 0;
@@ -34,14 +43,15 @@ void measure(const Tables<Word>& tables, uint32_t bits, Slots slots, Tuple<Word>
                                                              shared));
     double best = 1e9;
     for (int run = 0; run < 4; run++) {
-        guessSlots<<<(digit.count() + 255) / 256, 256>>>(
-            slots, digit.count(), guessedCapacityRows(table.rows, digit.count(), 4.0), zero.data());
+        guess<<<(digit.count() + 255) / 256, 256>>>(
+            slots, digit.count(), guessedCapacityRows(table.rows, digit.count(), 4.0));
         Event start;
         Event end;
         start.record();
         auto tiles = static_cast<unsigned>((table.rows + Shape::ROWS - 1) / Shape::ROWS);
-        kernel<<<tiles, Shape::THREADS, shared>>>(Source{table.keys, table.payloads, table.rows},
-                                                  tiles, digit, slots, target, zero.data());
+        kernel<<<tiles, Shape::THREADS, shared>>>(
+            ColumnSource<Word>{table.keys, table.payloads, table.rows, nullptr}, tiles, digit,
+            slots, target);
         end.record();
         CUDA_CHECK(cudaGetLastError());
         CUDA_CHECK(cudaDeviceSynchronize());
@@ -66,9 +76,14 @@ void sweep(int log2Rows) {
     spec.probeRows = uint64_t{1} << log2Rows;
     Tables<Word> tables(spec);
     constexpr uint32_t MAX_PARTITIONS = 1u << 14;
-    DeviceArray<uint32_t> words(3 * MAX_PARTITIONS + 1);
-    Slots slots{words.data(), words.data() + MAX_PARTITIONS, words.data() + 2 * MAX_PARTITIONS,
-                words.data() + 3 * MAX_PARTITIONS};
+    DeviceArray<uint32_t> words(3 * MAX_PARTITIONS + 2);
+    uint32_t* overflows = words.data() + 3 * MAX_PARTITIONS;
+    Slots slots{words.data(),
+                words.data() + MAX_PARTITIONS,
+                words.data() + 2 * MAX_PARTITIONS,
+                overflows,
+                overflows + 1,
+                nullptr};
     DeviceArray<Tuple<Word>> target(slotBufferRows(spec.probeRows, MAX_PARTITIONS, 4.0));
     for (uint32_t bits : {6u, 7u, 8u, 9u}) {
         measure<Word, TileShape<1024, 5, 1, 2>>(tables, bits, slots, target.data());

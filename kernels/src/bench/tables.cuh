@@ -9,23 +9,25 @@
 
 #include "../main/cuda/engine/attributes.h"
 #include "device_memory.h"
+#include "mix.h"
 #include "resident_join.h"
 
 namespace gpujoin::bench {
-
-GPUJOIN_HD inline uint64_t mix(uint64_t x) {
-    x += 0x9E3779B97F4A7C15ull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
 
 enum class KeyDomain {
     // A permutation of 0, 1, 2, ...: like surrogate keys, and the best case of a sort.
     DENSE,
     // All values of the word.
-    SPARSE
+    SPARSE,
+    // Both tables in the order of their keys, which are dense around 0. Without skew.
+    ORDERED
 };
+
+inline const char* nameOf(KeyDomain domain) {
+    return domain == KeyDomain::DENSE    ? "dense"
+           : domain == KeyDomain::SPARSE ? "sparse"
+                                         : "ordered";
+}
 
 // Shape of the generated tables. Every build key occurs `copies` times.
 struct DataSpec {
@@ -60,6 +62,9 @@ struct Generator {
 
     // Returns key number `id` of a permutation of the dense domain or of all words.
     GPUJOIN_HD Word key(uint64_t id) const {
+        if (spec.domain == KeyDomain::ORDERED) {
+            return static_cast<Word>(id - spec.drawnKeys() / 2);
+        }
         unsigned bits = spec.domain == KeyDomain::DENSE ? spec.keyBits() : 8 * sizeof(Word);
         uint64_t mask = bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
         uint64_t x = id;
@@ -71,8 +76,13 @@ struct Generator {
     }
     GPUJOIN_HD uint64_t buildId(uint64_t row) const { return row / spec.copies; }
     GPUJOIN_HD uint64_t probeId(uint64_t row) const {
-        uint64_t random = mix(row * 2 + 1 + spec.seed);
         uint64_t keys = spec.drawnKeys();
+        if (spec.domain == KeyDomain::ORDERED) {
+            return static_cast<uint64_t>(static_cast<double>(row) /
+                                         static_cast<double>(spec.probeRows) *
+                                         static_cast<double>(keys));
+        }
+        uint64_t random = mix(row * 2 + 1 + spec.seed);
         if (spec.zipf > 0) {
             return zipfRank((random >> 11) * 0x1.0p-53, static_cast<double>(keys));
         }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../main/cuda/resident/chain_table.h"
+#include "../../main/cuda/resident/exchange_plan.h"
 #include "../../main/cuda/resident/join_item.h"
 #include "../../main/cuda/resident/join_plan.h"
 
@@ -94,6 +95,63 @@ void shouldKeepSlotBuffersUnderFourBillionRows() {
         EXPECT(slotBufferRows(probeRows, plan.partitions(), rowsPerKey) < 1ull << 32);
         EXPECT(slotBufferRows(probeRows, plan.first.count(), rowsPerKey) < 1ull << 32);
         EXPECT(slotBufferRows(buildRows, plan.partitions(), 1.0) < 1ull << 32);
+    }
+}
+
+void shouldPlanExchangedPartitionsThatFitATable() {
+    for (uint32_t members : {1u, 2u, 4u, 8u}) {
+        for (uint64_t rows :
+             {0ull, 1ull, 1000ull, 1000000ull, 1ull << 27, 1ull << 29, 1ull << 31}) {
+            ExchangeDigits digits = ExchangeDigits::of(rows, members, TABLE_SHAPE<int64_t>);
+            EXPECT(digits.first.shift == digits.second.bits && digits.second.shift == 0);
+            EXPECT(digits.first.count() == members * digits.localPartitions());
+            EXPECT(digits.first.bits <= MAX_EXCHANGE_BITS && digits.second.bits <= MAX_DIGIT_BITS);
+            EXPECT(rows / members / digits.partitions() <= TABLE_SHAPE<int64_t>.meanRows ||
+                   digits.first.bits + digits.second.bits == MAX_EXCHANGE_BITS + MAX_DIGIT_BITS);
+        }
+    }
+}
+
+void shouldDivideAPartIntoAlignedGrowingChunks() {
+    for (uint64_t rows : {0ull, 1ull, 63ull, 64ull, 1000ull, 1000003ull, 1ull << 31}) {
+        for (uint64_t chunks = 1; chunks <= MAX_CHUNKS; chunks++) {
+            EXPECT(chunkFirst(rows, 0, chunks) == 0 && chunkFirst(rows, chunks, chunks) == rows);
+            for (uint64_t chunk = 0; chunk < chunks; chunk++) {
+                uint64_t first = chunkFirst(rows, chunk, chunks);
+                uint64_t length = chunkFirst(rows, chunk + 1, chunks) - first;
+                uint64_t share = rows * (chunk + 1) * 2 / (chunks * (chunks + 1));
+                EXPECT(first % CHUNK_ALIGNMENT_ROWS == 0);
+                EXPECT(length + CHUNK_ALIGNMENT_ROWS >= share &&
+                       length <= share + CHUNK_ALIGNMENT_ROWS + 1);
+            }
+        }
+    }
+}
+
+// Whatever the keys are, and also if one member has all rows. Positions have 32 bits.
+void shouldReserveRegionsForAllRowsOfEachSender() {
+    for (uint32_t members : {1u, 2u, 4u, 8u}) {
+        for (uint64_t rows : {0ull, 1000ull, 123456789ull, 1ull << 31}) {
+            ExchangeDigits digits = ExchangeDigits::of(rows / 4, members, TABLE_SHAPE<int64_t>);
+            TransferPlan plan{};
+            for (uint32_t n = 0; n < members; n++) {
+                plan.sentRows[n] = n == 0 ? rows - rows / 3 : n == 1 ? rows / 3 : 0;
+            }
+            plan.plan(digits, members, static_cast<double>(rows / 4) + 1.0);
+            for (uint32_t n = 0; n < members; n++) {
+                uint64_t region = plan.regionFirsts[n + 1] - plan.regionFirsts[n];
+                uint64_t aligned = uint64_t{SLOT_ALIGNMENT_ROWS - 1} * digits.localPartitions();
+                uint64_t guessed = guessedCapacityRows(plan.sentRows[n], digits.first.count(),
+                                                       plan.rowsPerKey(plan.sentRows[n]));
+                EXPECT(region >= plan.sentRows[n] + aligned);
+                EXPECT(region >= guessed * digits.localPartitions());
+                EXPECT(plan.regionFirsts[n] % SLOT_ALIGNMENT_ROWS == 0);
+            }
+            EXPECT(plan.regionFirsts[members] < 1ull << 32);
+            EXPECT(plan.partitionedRows(digits, members) >=
+                   plan.totalRows + uint64_t{SLOT_ALIGNMENT_ROWS - 1} * digits.partitions());
+            EXPECT(plan.partitionedRows(digits, members) < 1ull << 32);
+        }
     }
 }
 
@@ -189,6 +247,9 @@ int main() {
     shouldReserveRowsForGuessedAndCountedSlots();
     shouldReserveEnoughForSampledPartitions();
     shouldKeepSlotBuffersUnderFourBillionRows();
+    shouldPlanExchangedPartitionsThatFitATable();
+    shouldDivideAPartIntoAlignedGrowingChunks();
+    shouldReserveRegionsForAllRowsOfEachSender();
     shouldAllocateConsecutiveAlignedRegions();
     for (unsigned seed = 1; seed <= 3; seed++) {
         shouldFindEveryRowOfAChain<int64_t>(seed);

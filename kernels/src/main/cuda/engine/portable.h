@@ -132,10 +132,38 @@ GPUJOIN_HD inline T fetchAddRelaxedDevice(T* at, T value) {
 #endif
 }
 
+// These two use compiler intrinsics, which need no register for the previous value.
+
+GPUJOIN_HD inline void orRelaxedDevice(uint32_t* at, uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    atomicOr(at, bits);
+#else
+    __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+#endif
+}
+
+GPUJOIN_HD inline void andRelaxedDevice(uint32_t* at, uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+    atomicAnd(at, bits);
+#else
+    __atomic_fetch_and(at, bits, __ATOMIC_RELAXED);
+#endif
+}
+
 template <typename T>
 GPUJOIN_HD inline T loadRelaxedDevice(T* at) {
 #if defined(GPUJOIN_LIBCUDACXX)
     return DeviceAtomic<T>(*at).load(cuda::memory_order_relaxed);
+#else
+    return __atomic_load_n(at, __ATOMIC_RELAXED);
+#endif
+}
+
+// Loads a word that other threads may change at the same time; it may be older than what the same
+// thread has read before.
+GPUJOIN_HD inline uint32_t loadCached(const uint32_t* at) {
+#if defined(__CUDA_ARCH__)
+    return __ldca(at);
 #else
     return __atomic_load_n(at, __ATOMIC_RELAXED);
 #endif

@@ -20,6 +20,12 @@ struct JoinItem {
 
     GPUJOIN_INLINE bool isEmpty() const { return buildRows == 0 || probeRows == 0; }
 
+    // Returns the item with only up to `rows` probe rows, from row `first` of the item on.
+    GPUJOIN_INLINE JoinItem withProbeRows(uint32_t first, uint32_t rows) const {
+        uint32_t before = smaller(first, probeRows);
+        return {buildFirst, buildRows, probeFirst + before, smaller(probeRows - before, rows)};
+    }
+
     // Returns part number `part` of a partition; slices of the probe rows vary fastest.
     static GPUJOIN_INLINE JoinItem of(uint32_t buildBegin, uint32_t buildEnd, uint32_t probeBegin,
                                       uint32_t probeEnd, uint32_t tableRows, uint64_t part) {
@@ -45,19 +51,33 @@ struct JoinItem {
     static GPUJOIN_INLINE uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 };
 
+// Which items a kernel joins: those that are not claimed yet up to `end`, and of the probe rows of
+// each only some. Results that exceed the memory are found in several calls.
+struct ItemRange {
+    uint64_t end;
+    uint32_t firstProbeRow;
+    uint32_t probeRows;
+
+    static GPUJOIN_INLINE ItemRange all() { return {~uint64_t{0}, 0, PROBE_SLICE_ROWS}; }
+};
+static_assert(sizeof(ItemRange) == 16);
+
 // The items of a join: the first item of each partition, then the extra items of all partitions.
 struct JoinItems {
     uint32_t partitions;
     // Number of extra items of lower partitions, for each partition; the last entry is the number
     // of all extra items.
     uint64_t* extraStarts;
-    // One word: the number of claimed items.
+    // The number of claimed items.
     unsigned long long* claimed;
 
     static GPUJOIN_INLINE JoinItems allocate(RegionAllocator& regions, uint32_t partitions) {
         return {partitions, regions.allocate<uint64_t>(partitions + 1),
                 regions.allocate<unsigned long long>(1)};
     }
+
+    // Returns the address of the number of extra items.
+    GPUJOIN_INLINE const uint64_t* extraCount() const { return extraStarts + partitions; }
 
     GPUJOIN_INLINE uint64_t count() const { return partitions + extraStarts[partitions]; }
 

@@ -8,6 +8,9 @@
 //   +------------------------+--------------------+-----------------+
 //   | table: slot (top bits) | host partition     | radix partition |
 //   +------------------------+--------------------+-----------------+
+//
+// A join beyond device memory divides both tables by the lowest bits of the upper half, at most 8,
+// of which a table's slot uses the highest ones.
 #pragma once
 
 #include <cstdint>

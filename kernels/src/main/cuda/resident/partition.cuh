@@ -234,10 +234,16 @@ __device__ void orderRows(const TileMemory<Word, Shape>& memory, const Tile& til
     }
 }
 
+// Returns a row of the target of a pass that stays on the device. Other kinds of targets overload it.
+template <typename Word>
+__device__ Tuple<Word>& targetRow(Tuple<Word>* target, uint32_t, uint32_t row) {
+    return target[row];
+}
+
 // Writes the tile in digit order; adjacent threads write adjacent rows of a run.
-template <typename Word, typename Source, typename Shape>
+template <typename Word, typename Source, typename Shape, typename Target>
 __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& tile, RadixDigit digit,
-                          Tuple<Word>* target) {
+                          const Target& target) {
     uint32_t rows[Shape::ROWS_PER_THREAD];
     GPUJOIN_UNROLL
     for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
@@ -248,9 +254,10 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
     for (int k = 0; k < Shape::ROWS_PER_THREAD; k++) {
         uint32_t position = threadIdx.x + k * Shape::THREADS;
         Tuple<Word> tuple = Source::template stagedTuple<Shape::ROWS>(memory.rows, rows[k]);
-        uint32_t row = memory.shifts[digit.of(keyHash(tuple.key))] + position;
+        uint32_t value = digit.of(keyHash(tuple.key));
+        uint32_t row = memory.shifts[value] + position;
         if (position < tile.rows) {
-            target[row] = tuple;
+            targetRow<Word>(target, value, row) = tuple;
         }
     }
 }
@@ -258,9 +265,9 @@ __device__ void writeRuns(const TileMemory<Word, Shape>& memory, const Tile& til
 // Scatters a tile. All threads of the block call it; the next call follows a barrier and has the
 // other parity. If a run exceeds its slot, the block sets the overflow word of the attempt and writes
 // nothing. It also reads nothing if another block has set that word.
-template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT, typename Target>
 __device__ void scatterTile(const Source& source, const Tile& tile, RadixDigit digit,
-                            const Slots& slots, Tuple<Word>* target, void* shared,
+                            const Slots& slots, const Target& target, void* shared,
                             TileBarrier& staged, bool parity, const uint32_t& withheldRows) {
     uint32_t digits = digit.count();
     auto memory = TileMemory<Word, Shape>::over(shared, digits);
@@ -307,9 +314,9 @@ __device__ inline uint32_t withheldRows(uint32_t capacityRows, uint32_t tile, ui
 
 // Scatters all tiles. The grid may have any size. `condition` is a word that does not change
 // meanwhile: a guessed attempt runs if it is 0 or null, another one if it is 1.
-template <typename Word, typename Source, typename Shape, Attempt ATTEMPT>
+template <typename Word, typename Source, typename Shape, Attempt ATTEMPT, typename Target>
 __device__ void scatterTiles(const Source& source, uint32_t tiles, RadixDigit digit,
-                             const Slots& slots, Tuple<Word>* target, const uint32_t* condition) {
+                             const Slots& slots, const Target& target, const uint32_t* condition) {
     extern __shared__ __align__(16) unsigned char shared[];
 #pragma nv_diag_suppress static_var_with_dynamic_init
     __shared__ TileBarrier staged;

@@ -99,6 +99,29 @@ struct ProbeBatch {
         }
     }
 
+    // Finds a match of each row that has one, without following its chain further.
+    __device__ void findAny(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
+        uint32_t links[ROWS];
+        uint32_t alive = 0;
+        GPUJOIN_UNROLL
+        for (int k = 0; k < ROWS; k++) {
+            uint32_t head = table.chain(tuples[k].key);
+            links[k] = first + k * 32 + threadIdx.x % 32 < end ? head : ChainTable<Word>::NONE;
+            firsts[k] = ChainTable<Word>::NONE;
+            alive |= links[k];
+        }
+        while (alive != 0) {
+            alive = 0;
+            GPUJOIN_UNROLL
+            for (int k = 0; k < ROWS; k++) {
+                bool hit = table.matches(links[k], tuples[k].key);
+                firsts[k] = hit ? links[k] : firsts[k];
+                links[k] = hit ? ChainTable<Word>::NONE : table.after(links[k]);
+                alive |= links[k];
+            }
+        }
+    }
+
     // Writes all matches starting at `row`, which the warp has reserved.
     __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
                           uint64_t row) const {
@@ -166,6 +189,42 @@ struct BuildPrefetch {
     }
 };
 
+// Writes a result for each match.
+template <typename Word>
+struct PairOutput {
+    // Whether all threads of the block meet while they take a batch.
+    static constexpr bool HAS_BARRIER = true;
+    MatchWriter<Word> writer;
+
+    template <int ROWS>
+    __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
+                         uint32_t first, uint32_t end, BlockReservation& reservation,
+                         uint32_t round) const {
+        batch.find(table, first, end);
+        batch.write(table, writer, writer.reserve(reservation, round, batch.matches));
+    }
+};
+
+// Marks each probe row that has a match. Its payload is its number, and it has a byte.
+template <typename Word>
+struct MarkOutput {
+    static constexpr bool HAS_BARRIER = false;
+    uint8_t* marks;
+
+    template <int ROWS>
+    __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
+                         uint32_t first, uint32_t end, BlockReservation&, uint32_t) const {
+        batch.findAny(table, first, end);
+        GPUJOIN_UNROLL
+        for (int k = 0; k < ROWS; k++) {
+            if (batch.firsts[k] != ChainTable<Word>::NONE) {
+                using Unsigned = typename std::make_unsigned<Word>::type;
+                marks[static_cast<Unsigned>(batch.tuples[k].payload)] = 1;
+            }
+        }
+    }
+};
+
 // Inserts the build rows of the item; `prefetched` holds the first of them. Starts and ends with a
 // barrier.
 template <typename Word, int THREADS>
@@ -183,9 +242,9 @@ __device__ void buildTable(const ChainTable<Word>& table, const Tuple<Word>* row
 }
 
 // Probes the table with the probe rows of the item. All threads of the block call it.
-template <typename Word, int THREADS, int BATCH_ROWS>
+template <typename Word, int THREADS, int BATCH_ROWS, typename Output>
 __device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* rows,
-                           const JoinItem& item, const MatchWriter<Word>& writer,
+                           const JoinItem& item, const Output& output,
                            BlockReservation& reservation) {
     uint32_t end = item.probeFirst + item.probeRows;
     uint32_t first = item.probeFirst + threadIdx.x / 32 * (32 * BATCH_ROWS);
@@ -193,8 +252,7 @@ __device__ void probeTable(const ChainTable<Word>& table, const Tuple<Word>* row
     for (uint32_t done = 0; done < item.probeRows; done += THREADS * BATCH_ROWS) {
         ProbeBatch<Word, BATCH_ROWS> batch;
         batch.load(rows, first, end);
-        batch.find(table, first, end);
-        batch.write(table, writer, writer.reserve(reservation, round, batch.matches));
+        output.take(batch, table, first, end, reservation, round);
         first += THREADS * BATCH_ROWS;
         round ^= 1u;
     }
@@ -210,9 +268,9 @@ struct ItemRequest {
     uint32_t probeEnd;
     bool isValid;
 
-    __device__ void start(uint64_t ticket, const JoinItems& items, const Slots& build,
-                          const Slots& probe) {
-        isValid = ticket < items.partitions || ticket < items.count();
+    __device__ void start(uint64_t ticket, const JoinItems& items, const ItemRange& range,
+                          const Slots& build, const Slots& probe) {
+        isValid = ticket < range.end && (ticket < items.partitions || ticket < items.count());
         if (isValid) {
             uint32_t p = items.locate(ticket, part);
             __pipeline_memcpy_async(&buildBegin, build.begin + p, sizeof(uint32_t));
@@ -223,18 +281,21 @@ struct ItemRequest {
         __pipeline_commit();
     }
 
-    __device__ JoinItem await(uint32_t tableRows) const {
+    __device__ JoinItem await(uint32_t tableRows, const ItemRange& range) const {
         __pipeline_wait_prior(0);
         return !isValid ? JoinItem{0, 0, 0, 0}
-                        : JoinItem::of(buildBegin, buildEnd, probeBegin, probeEnd, tableRows, part);
+                        : JoinItem::of(buildBegin, buildEnd, probeBegin, probeEnd, tableRows, part)
+                              .withProbeRows(range.firstProbeRow, range.probeRows);
     }
 };
 
-// Joins items until none is left. The grid has as many blocks as the device holds at once.
-template <typename Word, int THREADS, int BATCH_ROWS>
+// Joins items of the range until none is left. The grid has as many blocks as the device holds at
+// once.
+template <typename Word, int THREADS, int BATCH_ROWS, typename Output>
 __device__ void joinPartitions(const Tuple<Word>* buildRows, const Slots& build,
                                const Tuple<Word>* probeRows, const Slots& probe,
-                               const JoinItems& items, const MatchWriter<Word>& writer) {
+                               const JoinItems& items, const ItemRange& range,
+                               const Output& output) {
     extern __shared__ __align__(16) unsigned char shared[];
     // The current item and the next one.
     __shared__ JoinItem queue[2];
@@ -246,8 +307,8 @@ __device__ void joinPartitions(const Tuple<Word>* buildRows, const Slots& build,
     BuildPrefetch<Word, THREADS> prefetched;
     unsigned long long ticket = 0;
     if (threadIdx.x == 0) {
-        request.start(atomicAdd(items.claimed, 1ull), items, build, probe);
-        queue[0] = request.await(SHAPE.rows);
+        request.start(atomicAdd(items.claimed, 1ull), items, range, build, probe);
+        queue[0] = request.await(SHAPE.rows, range);
         more[0] = request.isValid;
         ticket = atomicAdd(items.claimed, 1ull);
     }
@@ -257,20 +318,21 @@ __device__ void joinPartitions(const Tuple<Word>* buildRows, const Slots& build,
         JoinItem item = queue[current];
         if (threadIdx.x == 0) {
             reservation.clear();
-            request.start(ticket, items, build, probe);
+            request.start(ticket, items, range, build, probe);
             ticket = atomicAdd(items.claimed, 1ull);
         }
         if (!item.isEmpty()) {
             buildTable<Word, THREADS>(table, buildRows, item, prefetched);
         }
         if (threadIdx.x == 0) {
-            queue[current ^ 1u] = request.await(SHAPE.rows);
+            queue[current ^ 1u] = request.await(SHAPE.rows, range);
             more[current ^ 1u] = request.isValid;
         }
         if (!item.isEmpty()) {
-            probeTable<Word, THREADS, BATCH_ROWS>(table, probeRows, item, writer, reservation);
-        } else {
-            __syncthreads();
+            probeTable<Word, THREADS, BATCH_ROWS>(table, probeRows, item, output, reservation);
+        }
+        if (item.isEmpty() || !Output::HAS_BARRIER) {
+            __syncthreads();  // the next item is known
         }
         prefetched.load(buildRows, queue[current ^ 1u], 0);
         __syncthreads();

@@ -27,6 +27,10 @@ constexpr uint32_t SCAN_THREADS = 1024;
 constexpr uint32_t JOIN_THREADS = 384;
 constexpr uint32_t JOIN_BLOCKS_PER_SM = 3;
 
+// Probe rows of a thread that joins, whose lookups overlap.
+template <typename Word>
+constexpr int PROBE_BATCH_ROWS = sizeof(Word) == 8 ? 4 : 6;
+
 // Maximum of scattering blocks of a sampled or counted attempt for each that a device holds at once:
 // so many share the tiles evenly, and return soon if the guess succeeded.
 constexpr uint32_t SCATTER_WAVES = 32;
@@ -93,10 +97,10 @@ struct RadixPass {
 
 // The host writes the first line of members, and `plan` sets the others.
 //
-//   0        24       48         88        96               104        160
-//   +--------+--------+----------+---------+----------------+----------+-----
-//   | build  | probe  | matches  | memory  | workspaceBytes | launch   | ...
-//   +--------+--------+----------+---------+----------------+----------+-----
+//   0        32       64         104       112              120      176       192
+//   +--------+--------+----------+---------+----------------+--------+---------+-----
+//   | build  | probe  | matches  | memory  | workspaceBytes | launch | counts  | ...
+//   +--------+--------+----------+---------+----------------+--------+---------+-----
 template <typename Word>
 struct ResidentCall {
     TableView<Word> build;
@@ -107,6 +111,10 @@ struct ResidentCall {
 
     uint64_t workspaceBytes;
     LaunchShape launch;
+    // Words of `items` for a host that joins ranges of items.
+    unsigned long long* claimedItems;
+    const uint64_t* extraItems;
+
     RadixPlan radix;
     PartitionedTable<Word> tables[2];
     // Rows between two passes. Both tables use it, one after the other.
@@ -114,6 +122,7 @@ struct ResidentCall {
     JoinItems items;
 
     GPUJOIN_INLINE void plan() {
+        static_assert(RUN_ROWS % PassShape<Word>::ROWS == 0, "no tile has rows of two runs");
         radix = RadixPlan::of(build.rows, TABLE_SHAPE<Word>);
         using Shape = PassShape<Word>;
         uint32_t firsts = radix.first.count();
@@ -146,6 +155,8 @@ struct ResidentCall {
                 regions.allocate<Tuple<Word>>(buildRows > probeRows ? buildRows : probeRows);
         }
         items = JoinItems::allocate(regions, radix.partitions());
+        claimedItems = items.claimed;
+        extraItems = items.extraCount();
         workspaceBytes = regions.usedBytes();
     }
 
@@ -191,14 +202,16 @@ struct ResidentCall {
     }
 };
 
-static_assert(sizeof(TableView<int64_t>) == 24 && sizeof(MatchColumns<int64_t>) == 40);
-constexpr size_t CALL_MEMORY_OFFSET = 88;
-constexpr size_t CALL_WORKSPACE_BYTES_OFFSET = 96;
-constexpr size_t CALL_LAUNCH_OFFSET = 104;
+static_assert(sizeof(TableView<int64_t>) == 32 && sizeof(MatchColumns<int64_t>) == 40);
+constexpr size_t CALL_MEMORY_OFFSET = 104;
+constexpr size_t CALL_WORKSPACE_BYTES_OFFSET = 112;
+constexpr size_t CALL_LAUNCH_OFFSET = 120;
+constexpr size_t CALL_COUNTS_OFFSET = 176;
 constexpr size_t CALL_BYTES = 512;
 static_assert(offsetof(ResidentCall<int64_t>, memory) == CALL_MEMORY_OFFSET);
 static_assert(offsetof(ResidentCall<int64_t>, workspaceBytes) == CALL_WORKSPACE_BYTES_OFFSET);
 static_assert(offsetof(ResidentCall<int64_t>, launch) == CALL_LAUNCH_OFFSET);
+static_assert(offsetof(ResidentCall<int64_t>, claimedItems) == CALL_COUNTS_OFFSET);
 static_assert(sizeof(ResidentCall<int64_t>) <= CALL_BYTES);
 
 }  // namespace gpujoin::resident

@@ -7,15 +7,13 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "enqueuer.h"
+#include "join_arguments.h"
 #include "resident_call.h"
 #include "resident_kernels.cuh"
 
 namespace gpujoin::resident {
 namespace {
-
-uint32_t blocksFor(uint64_t work, uint64_t perBlock) {
-    return static_cast<uint32_t>((work + perBlock - 1) / perBlock);
-}
 
 template <typename Word>
 ResidentCall<Word> callOf(const TableView<Word>& build, const TableView<Word>& probe,
@@ -61,7 +59,7 @@ struct AttemptKernels {
             AttemptKernels<Word> sampled;                                                    \
             AttemptKernels<Word> counted;                                                    \
         };                                                                                   \
-        using OfJoin = void (*)(ResidentCall<Word>);                                         \
+        using OfJoin = void (*)(ResidentCall<Word>, ItemRange);                              \
         static constexpr PassKernels FIRST{gpujoin_resident_guess_first_##Bits,              \
                                            gpujoin_resident_scatter_first_guessed_##Bits,    \
                                            {GPUJOIN_ATTEMPT_NAMES(first, sampled, Bits)},    \
@@ -71,47 +69,12 @@ struct AttemptKernels {
                                             {GPUJOIN_ATTEMPT_NAMES(second, sampled, Bits)},  \
                                             {GPUJOIN_ATTEMPT_NAMES(second, counted, Bits)}}; \
         static constexpr OfTable MAP_TILES = gpujoin_resident_map_tiles_##Bits;              \
-        static constexpr OfJoin ITEMS = gpujoin_resident_items_##Bits;                       \
+        static constexpr OfTable ITEMS = gpujoin_resident_items_##Bits;                      \
         static constexpr OfJoin JOIN = gpujoin_resident_join_##Bits;                         \
     };
 
 GPUJOIN_RESIDENT_NAMES(int32_t, 32)
 GPUJOIN_RESIDENT_NAMES(int64_t, 64)
-
-// Enqueues kernels on one stream and retains the first error.
-class Enqueuer {
-  public:
-    explicit Enqueuer(cudaStream_t stream) : stream(stream) {}
-
-    template <typename... Parameters, typename... Arguments>
-    void launch(void (*kernel)(Parameters...), uint32_t blocks, int threads, size_t sharedBytes,
-                Arguments... arguments) {
-        if (failure != cudaSuccess || blocks == 0) {
-            return;
-        }
-        failure = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                       static_cast<int>(sharedBytes));
-        if (failure == cudaSuccess) {
-            kernel<<<blocks, threads, sharedBytes, stream>>>(arguments...);
-            failure = cudaPeekAtLastError();
-        }
-    }
-
-    void record(cudaEvent_t event) {
-        if (failure == cudaSuccess && event != nullptr) {
-            failure = cudaEventRecord(event, stream);
-        }
-    }
-
-    void check(cudaError_t error) { failure = failure == cudaSuccess ? error : failure; }
-    JoinStatus status() const {
-        return failure == cudaSuccess ? JoinStatus::OK : JoinStatus::LAUNCH_FAILED;
-    }
-
-  private:
-    cudaStream_t stream;
-    cudaError_t failure = cudaSuccess;
-};
 
 // Enqueues the guessed attempt with a block for each tile, which is the fastest, and the others with
 // fewer blocks, which return soon if the guess succeeded.
@@ -154,31 +117,9 @@ void enqueuePartitioning(Enqueuer& queue, const ResidentCall<Word>& call, uint32
 
 template <typename Word>
 void enqueueJoin(Enqueuer& queue, const ResidentCall<Word>& call, int multiprocessors) {
-    queue.launch(Kernels<Word>::ITEMS, 1, SCAN_THREADS, 0, call);
+    queue.launch(Kernels<Word>::ITEMS, 1, SCAN_THREADS, 0, call, uint64_t{0});
     queue.launch(Kernels<Word>::JOIN, static_cast<uint32_t>(multiprocessors * JOIN_BLOCKS_PER_SM),
-                 JOIN_THREADS, call.launch.joinBytes, call);
-}
-
-bool isAligned(const void* pointer, size_t bytes) {
-    return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
-}
-
-template <typename Word>
-bool isValid(const TableView<Word>& table) {
-    bool isPresent = table.rows == 0 || (table.keys != nullptr && table.payloads != nullptr);
-    return isPresent && table.rows <= MAX_ROWS && isAligned(table.keys, COLUMN_ALIGNMENT_BYTES) &&
-           isAligned(table.payloads, COLUMN_ALIGNMENT_BYTES);
-}
-
-template <typename Word>
-bool isValid(const MatchColumns<Word>& matches) {
-    bool isPresent = matches.capacityRows == 0 ||
-                     (matches.buildPayloads != nullptr && matches.probePayloads != nullptr);
-    return isPresent && matches.matchCount != nullptr &&
-           isAligned(matches.matchCount, sizeof(uint64_t)) &&
-           isAligned(matches.keys, sizeof(Word)) &&
-           isAligned(matches.buildPayloads, sizeof(Word)) &&
-           isAligned(matches.probePayloads, sizeof(Word));
+                 JOIN_THREADS, call.launch.joinBytes, call, ItemRange::all());
 }
 
 }  // namespace

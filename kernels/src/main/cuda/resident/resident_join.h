@@ -26,12 +26,19 @@ constexpr uint64_t MAX_ROWS = uint64_t{1} << 31;
 // Input columns start at multiples of this number of bytes, which the bulk copy engine requires.
 constexpr size_t COLUMN_ALIGNMENT_BYTES = 16;
 
-// Columns of one table in device memory, `rows` words each. Word is int32_t or int64_t.
+// Rows of a run: whole tiles of the first pass, whatever the width of words.
+constexpr uint64_t RUN_ROWS = 49152;
+
+// One table in device memory, whose words are int32_t or int64_t. Either two columns of `rows` words
+// each, or runs that each start with RUN_ROWS keys, fewer in the last one; then the payload of a row
+// is its number.
 template <typename Word>
 struct TableView {
     const Word* keys = nullptr;
     const Word* payloads = nullptr;
     uint64_t rows = 0;
+    // Null if the table has columns.
+    const Word* const* runs = nullptr;
 };
 
 // Result columns in device memory, `capacityRows` words each, and the counter of matches. The order

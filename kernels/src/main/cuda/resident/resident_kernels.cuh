@@ -1,23 +1,22 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of a resident join, for words of 32 and of 64 bits. Each has the planned call as its
-// first parameter, by value since a block would wait for a call in device memory, and as a second
-// one the table: 0 for build, 1 for probe. The kernel that plans writes the call in device memory.
+// first parameter, by value since a block would wait for a call in device memory. The second one of
+// most is the table: 0 for build, 1 for probe. The kernels `items` and `mark` take the table that
+// builds, which may be either. The kernel that plans writes the call in device memory.
 #pragma once
 
 #include "partition.cuh"
 #include "partition_join.cuh"
+#include "radix_pass.cuh"
 #include "resident_call.h"
 
 namespace gpujoin::resident {
 
 template <typename Word>
-constexpr int PROBE_BATCH_ROWS = sizeof(Word) == 8 ? 4 : 6;
-
-template <typename Word>
 __device__ ColumnSource<Word> columnsOf(const ResidentCall<Word>& call, uint64_t table) {
     const TableView<Word>& view = call.view(table);
-    return {view.keys, view.payloads, view.rows};
+    return {view.keys, view.payloads, view.rows, view.runs};
 }
 
 template <typename Word>
@@ -27,54 +26,20 @@ __device__ PartitionSource<Word> partitionsOf(const ResidentCall<Word>& call, ui
             call.radix.second.count()};
 }
 
+// `table` builds, and the other one probes.
 template <typename Word>
-__device__ void guess(const RadixPass<Word>& pass) {
-    guessSlots(pass.slots, pass.partitions,
-               guessedCapacityRows(pass.rows, pass.partitions, pass.rowsPerKey),
-               pass.overflowBefore);
+__device__ void planItemsOf(const ResidentCall<Word>& call, uint64_t table) {
+    planItems<Word, SCAN_THREADS>(call.tables[table].slots, call.tables[1 - table].slots,
+                                  call.items, call.matches.matchCount);
 }
 
-// Returns the word that decides whether an attempt runs.
-template <Attempt ATTEMPT, typename Word>
-__device__ const uint32_t* conditionOf(const RadixPass<Word>& pass) {
-    return ATTEMPT == Attempt::GUESSED   ? pass.overflowBefore
-           : ATTEMPT == Attempt::SAMPLED ? pass.slots.overflow
-                                         : pass.slots.sampleOverflow;
-}
-
-template <Attempt ATTEMPT, typename Word, typename Source>
-__device__ void scatter(const Source& source, const RadixPass<Word>& pass) {
-    scatterTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots,
-                                                         pass.target, conditionOf<ATTEMPT>(pass));
-}
-
-template <Attempt ATTEMPT, typename Word>
-__device__ void clear(const RadixPass<Word>& pass) {
-    clearCounts(pass.slots, pass.partitions, conditionOf<ATTEMPT>(pass));
-}
-
-template <Attempt ATTEMPT, typename Word, typename Source>
-__device__ void count(const Source& source, const RadixPass<Word>& pass) {
-    countTiles<Word, Source, PassShape<Word>, ATTEMPT>(source, pass.tiles, pass.digit, pass.slots,
-                                                       conditionOf<ATTEMPT>(pass));
-}
-
-template <Attempt ATTEMPT, typename Word>
-__device__ void layOut(const RadixPass<Word>& pass) {
-    layOutSlots<SCAN_THREADS>(pass.slots, pass.partitions, pass.bufferRows,
-                              conditionOf<ATTEMPT>(pass), [](uint32_t count) {
-                                  return ATTEMPT == Attempt::SAMPLED ? sampledCapacityRows(count)
-                                                                     : alignedRows(count);
-                              });
-}
-
-template <typename Word>
-__device__ void join(const ResidentCall<Word>& call) {
-    const PartitionedTable<Word>& build = call.tables[0];
-    const PartitionedTable<Word>& probe = call.tables[1];
-    joinPartitions<Word, JOIN_THREADS, PROBE_BATCH_ROWS<Word>>(build.rows, build.slots, probe.rows,
-                                                               probe.slots, call.items,
-                                                               MatchWriter<Word>{call.matches});
+template <typename Word, typename Output>
+__device__ void join(const ResidentCall<Word>& call, uint64_t table, const ItemRange& range,
+                     const Output& output) {
+    const PartitionedTable<Word>& build = call.tables[table];
+    const PartitionedTable<Word>& probe = call.tables[1 - table];
+    joinPartitions<Word, JOIN_THREADS, PROBE_BATCH_ROWS<Word>>(
+        build.rows, build.slots, probe.rows, probe.slots, call.items, range, output);
 }
 
 }  // namespace gpujoin::resident
@@ -112,29 +77,34 @@ __device__ void join(const ResidentCall<Word>& call) {
     GPUJOIN_COUNTING_KERNELS(order, source, pass, counted, COUNTED, Word, Bits)  \
     GPUJOIN_SCATTERING_KERNEL(order, source, pass, counted, COUNTED, Word, Bits)
 
-#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                  \
-    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                  \
-        gpujoin::resident::ResidentCall<Word>* call) {                                        \
-        call->plan();                                                                         \
-    }                                                                                         \
-    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                             \
-    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                        \
-    GPUJOIN_TABLE_KERNEL(                                                                     \
-        map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),            \
-        mapTiles<SCAN_THREADS>(call.tables[table].firstSlots, call.launch.firstPartitions,    \
-                               PassShape<Word>::ROWS, call.tables[table].tileStarts))         \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::SCAN_THREADS)             \
-        gpujoin_resident_items_##Bits(                                                        \
-            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call) {             \
-        using namespace gpujoin::resident;                                                    \
-        planItems<Word, SCAN_THREADS>(call.tables[0].slots, call.tables[1].slots, call.items, \
-                                      call.matches.matchCount);                               \
-    }                                                                                         \
-    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,             \
-                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)       \
-        gpujoin_resident_join_##Bits(                                                         \
-            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call) {             \
-        gpujoin::resident::join(call);                                                        \
+#define GPUJOIN_RESIDENT_KERNELS(Word, Bits)                                                    \
+    extern "C" __global__ void gpujoin_resident_plan_##Bits(                                    \
+        gpujoin::resident::ResidentCall<Word>* call) {                                          \
+        call->plan();                                                                           \
+    }                                                                                           \
+    GPUJOIN_PASS_KERNELS(first, columnsOf, firstPass, Word, Bits)                               \
+    GPUJOIN_PASS_KERNELS(second, partitionsOf, secondPass, Word, Bits)                          \
+    GPUJOIN_TABLE_KERNEL(                                                                       \
+        map_tiles, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS),              \
+        mapTiles<SCAN_THREADS>(call.tables[table].firstSlots, call.launch.firstPartitions,      \
+                               PassShape<Word>::ROWS, call.tables[table].tileStarts))           \
+    GPUJOIN_TABLE_KERNEL(items, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS), \
+                         planItemsOf(call, table))                                              \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,               \
+                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)         \
+        gpujoin_resident_join_##Bits(                                                           \
+            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call,                 \
+            const __grid_constant__ gpujoin::resident::ItemRange range) {                       \
+        using namespace gpujoin::resident;                                                      \
+        join(call, 0, range, PairOutput<Word>{MatchWriter<Word>{call.matches}});                \
+    }                                                                                           \
+    extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,               \
+                                                 gpujoin::resident::JOIN_BLOCKS_PER_SM)         \
+        gpujoin_resident_mark_##Bits(                                                           \
+            const __grid_constant__ gpujoin::resident::ResidentCall<Word> call, uint64_t table, \
+            const __grid_constant__ gpujoin::resident::ItemRange range, uint8_t* marks) {       \
+        using namespace gpujoin::resident;                                                      \
+        join(call, table, range, MarkOutput<Word>{marks});                                      \
     }
 
 GPUJOIN_RESIDENT_KERNELS(int32_t, 32)

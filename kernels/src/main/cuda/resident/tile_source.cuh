@@ -11,6 +11,7 @@
 #include <cuda/barrier>
 
 #include "key_bits.h"
+#include "resident_join.h"
 #include "slots.cuh"
 
 namespace gpujoin::resident {
@@ -46,8 +47,8 @@ __device__ inline void stageBytes(void* target, const void* source, uint32_t len
 #endif
 }
 
-// Source of a first pass: the columns of a table, in consecutive tiles. A staged tile consists of
-// columns.
+// Source of a first pass: the columns or runs of a table, in consecutive tiles. A staged tile
+// consists of columns.
 template <typename Word>
 struct ColumnSource {
     // Whether a tile has rows of all partitions.
@@ -55,6 +56,7 @@ struct ColumnSource {
     const Word* keys;
     const Word* payloads;
     uint64_t rows;
+    const Word* const* runs;
 
     // Returns the rows of up to `tiles` tiles from `tile` on; no rows if there is no such tile.
     __device__ Tile locate(uint32_t tile, uint32_t tiles, uint32_t tileRows) const {
@@ -74,12 +76,21 @@ struct ColumnSource {
         uint32_t whole = tile.rows / UNIT_ROWS * UNIT_ROWS;
         Word* stagedKeys = static_cast<Word*>(memory);
         Word* stagedPayloads = stagedKeys + TILE_ROWS;
+        const Word* tileKeys = keysFrom(tile.first);
         uint32_t row = whole + threadIdx.x;
         if (row < tile.rows) {
-            stagedKeys[row] = keys[tile.first + row];
+            stagedKeys[row] = tileKeys[row];
+        }
+        stageBytes(stagedKeys, tileKeys, whole * sizeof(Word), barrier);
+        if (runs != nullptr) {
+            for (uint32_t r = threadIdx.x; r < tile.rows; r += blockDim.x) {
+                stagedPayloads[r] = static_cast<Word>(tile.first + r);
+            }
+            return;
+        }
+        if (row < tile.rows) {
             stagedPayloads[row] = payloads[tile.first + row];
         }
-        stageBytes(stagedKeys, keys + tile.first, whole * sizeof(Word), barrier);
         stageBytes(stagedPayloads, payloads + tile.first, whole * sizeof(Word), barrier);
     }
 
@@ -93,7 +104,13 @@ struct ColumnSource {
                 static_cast<const Word*>(memory)[TILE_ROWS + row]};
     }
 
-    __device__ Word keyAt(uint64_t row) const { return keys[row]; }
+    __device__ Word keyAt(uint64_t row) const { return *keysFrom(row); }
+
+  private:
+    // Returns the key of a row, which those of the same tile follow.
+    __device__ const Word* keysFrom(uint64_t row) const {
+        return runs == nullptr ? keys + row : runs[row / RUN_ROWS] + row % RUN_ROWS;
+    }
 };
 
 // Source of a second pass: the partitions of the first. A tile lies within one of them. A staged

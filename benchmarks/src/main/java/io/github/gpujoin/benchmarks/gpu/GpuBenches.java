@@ -30,6 +30,8 @@ public final class GpuBenches {
         groups.put("engine", EngineBench::new);
         groups.put("group", GroupBench::new);
         groups.put("resident", ResidentBench::new);
+        groups.put("bulk", BulkBench::new);
+        groups.put("out-of-core", OutOfCoreBench::new);
         groups.put("blocking", BlockingBench::new);
         groups.put("flink", FlinkBench::new);
         groups.put(SSB, SsbBench::new);

@@ -8,19 +8,13 @@ import io.github.gpujoin.benchmarks.workload.JoinAnswer;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinState;
-import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
-import io.github.gpujoin.core.encoding.PlainColumn;
-import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.cpu.bulk.CpuRadixJoin;
 import io.github.gpujoin.cpu.bulk.RadixJoinOptions;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The radix join of two bounded inputs on the CPU. The time is from the first chunk to the last
@@ -68,7 +62,7 @@ public final class BulkJoinContender implements Contender {
             long joiningNs = System.nanoTime();
             JoinAnswer answer = JoinAnswer.NOTHING;
             while (join.state() == BulkJoinState.JOINING) {
-                answer = answer.plus(answer(join.poll(POLL_TIMEOUT_NS)));
+                answer = answer.plus(query.answer(join.poll(POLL_TIMEOUT_NS)));
             }
             long endNs = System.nanoTime();
             return new Measurement(
@@ -81,32 +75,5 @@ public final class BulkJoinContender implements Contender {
                             "join_us", (endNs - joiningNs) / 1000,
                             "memory_bytes", join.stats().memoryBytes()));
         }
-    }
-
-    private JoinAnswer answer(@Nullable BulkResult result) {
-        if (result instanceof BulkResult.Rows rows) {
-            Chunk chunk = rows.chunk();
-            return new JoinAnswer(chunk.rowCount(), sum(chunk, 0) + sum(chunk, 1));
-        }
-        if (result instanceof BulkResult.Groups groups && groups.groups().rowCount() > 0) {
-            GroupRows row = groups.groups();
-            long sum = 0;
-            for (int aggregate = 1; aggregate < query.aggregateCount(); aggregate++) {
-                sum += row.aggregate(0, aggregate);
-            }
-            return new JoinAnswer(row.aggregate(0, 0), sum);
-        }
-        return JoinAnswer.NOTHING;
-    }
-
-    private static long sum(Chunk chunk, int column) {
-        PlainColumn values = new PlainColumn(column);
-        values.bind(chunk);
-        byte[] array = Objects.requireNonNull(values.base());
-        long sum = 0;
-        for (int row = 0; row < chunk.rowCount(); row++) {
-            sum += Memory.getLong(array, values.start() + 8L * row);
-        }
-        return sum;
     }
 }

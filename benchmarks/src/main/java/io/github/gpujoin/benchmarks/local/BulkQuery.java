@@ -9,15 +9,21 @@ import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.encoding.PlainColumn;
 import io.github.gpujoin.core.engine.Aggregate;
 import io.github.gpujoin.core.engine.Aggregation;
+import io.github.gpujoin.core.engine.GroupRows;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** What a join of two bounded inputs is asked for. The answer counts rows and adds up payloads. */
 public enum BulkQuery {
@@ -70,7 +76,7 @@ public enum BulkQuery {
     }
 
     /** Returns the join of build tuples on the left and probe tuples on the right. */
-    BulkJoinSpec spec() {
+    public BulkJoinSpec spec() {
         return new BulkJoinSpec(
                 new BulkInput("build", TupleSchemas.BUILD, List.of(TupleSchemas.KEY)),
                 new BulkInput("probe", TupleSchemas.PROBE, List.of(TupleSchemas.KEY)),
@@ -80,7 +86,7 @@ public enum BulkQuery {
     }
 
     /** Returns the number of aggregates of each group: a count, then sums of payloads. */
-    int aggregateCount() {
+    private int aggregateCount() {
         return ((BulkOutput.Groups) output).aggregation().aggregates().size();
     }
 
@@ -102,6 +108,34 @@ public enum BulkQuery {
             }
         }
         return answer;
+    }
+
+    /** Returns what a result adds to the answer; nothing if there is none. */
+    public JoinAnswer answer(@Nullable BulkResult result) {
+        if (result instanceof BulkResult.Rows rows) {
+            Chunk chunk = rows.chunk();
+            return new JoinAnswer(chunk.rowCount(), sum(chunk, 0) + sum(chunk, 1));
+        }
+        if (result instanceof BulkResult.Groups groups && groups.groups().rowCount() > 0) {
+            GroupRows row = groups.groups();
+            long sum = 0;
+            for (int aggregate = 1; aggregate < aggregateCount(); aggregate++) {
+                sum += row.aggregate(0, aggregate);
+            }
+            return new JoinAnswer(row.aggregate(0, 0), sum);
+        }
+        return JoinAnswer.NOTHING;
+    }
+
+    private static long sum(Chunk chunk, int column) {
+        PlainColumn values = new PlainColumn(column);
+        values.bind(chunk);
+        byte[] array = Objects.requireNonNull(values.base());
+        long sum = 0;
+        for (int row = 0; row < chunk.rowCount(); row++) {
+            sum += Memory.getLong(array, values.start() + 8L * row);
+        }
+        return sum;
     }
 
     private static LongStream keys(Chunk chunk) {

@@ -4,7 +4,7 @@ package io.github.gpujoin.kernels.binding;
 
 /**
  * One device through the CUDA driver: memory, copies and kernel launches on one stream, and copies
- * on two other streams that run concurrently with kernels.
+ * on three other streams that run concurrently with kernels and with each other.
  *
  * <p>Addresses are unified: an address from {@link #allocatePinned} is valid for the CPU and for
  * kernels. Thread-safe. Calls that free or copy memory may wait for running kernels, so the caller
@@ -74,6 +74,21 @@ public interface CudaDriver extends AutoCloseable {
     boolean hasCopied(long copy);
 
     /**
+     * Queues a copy of device memory to pinned memory. It runs concurrently with kernels and with
+     * copies to the device, and after the copies to the host queued before it. Kernels that wrote
+     * the memory have ended.
+     *
+     * @return number of the copy, for {@link #hasCopiedToHost}
+     */
+    long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes);
+
+    /**
+     * Returns whether a queued copy to the host and all such copies before it have completed. Does
+     * not wait.
+     */
+    boolean hasCopiedToHost(long copy);
+
+    /**
      * Waits for all queued copies, including those of other threads. Kernels launched afterwards
      * see the copied bytes.
      */
@@ -111,6 +126,13 @@ public interface CudaDriver extends AutoCloseable {
      */
     void launchWithSharedMemory(
             String kernel, int blocks, int threads, int sharedBytes, long[]... arguments);
+
+    /**
+     * Opens another queue of kernels, concurrent with those that this driver launches.
+     *
+     * @param isUrgent whether waiting blocks of the queue precede those of other queues
+     */
+    KernelQueue openQueue(boolean isUrgent);
 
     /**
      * Loads the kernels of an image, unless they are loaded. No kernel may run: the driver would

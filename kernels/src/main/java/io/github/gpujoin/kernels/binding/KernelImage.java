@@ -33,6 +33,7 @@ public enum KernelImage {
     RESIDENT(
             "resident.fatbin",
             ofBothWidths(
+                    "resident",
                     "plan",
                     "guess_first",
                     "scatter_first_guessed",
@@ -56,6 +57,100 @@ public enum KernelImage {
                     "scatter_second_counted",
                     "map_tiles",
                     "items",
+                    "join",
+                    "mark")),
+
+    /** What a bulk join does with the row numbers of its results. */
+    BULK(
+            "bulk.fatbin",
+            List.of(
+                    "gpujoin_bulk_gather_8",
+                    "gpujoin_bulk_gather_16",
+                    "gpujoin_bulk_gather_32",
+                    "gpujoin_bulk_gather_64",
+                    "gpujoin_bulk_widen_8",
+                    "gpujoin_bulk_widen_16",
+                    "gpujoin_bulk_widen_32",
+                    "gpujoin_bulk_widen_64",
+                    "gpujoin_bulk_count_32",
+                    "gpujoin_bulk_count_64",
+                    "gpujoin_bulk_divide_32",
+                    "gpujoin_bulk_divide_64",
+                    "gpujoin_bulk_number_32",
+                    "gpujoin_bulk_number_64",
+                    "gpujoin_bulk_select",
+                    "gpujoin_bulk_aggregate")),
+
+    /** The sort-merge join of two tables in device memory, for words of 32 and of 64 bits. */
+    SORT_MERGE(
+            "sort_merge.fatbin",
+            ofBothWidths(
+                    "sort_merge",
+                    "plan",
+                    "clear",
+                    "check",
+                    "sample_first",
+                    "count_first",
+                    "lay_out_first",
+                    "scatter_first",
+                    "sample_second",
+                    "count_second",
+                    "lay_out_second",
+                    "scatter_second",
+                    "sort",
+                    "sort_large",
+                    "copy_constants",
+                    "plan_tiles",
+                    "merge_tiles",
+                    "expand_tiles")),
+
+    /** The semi-join of two tables in device memory, for keys of 32 and of 64 bits. */
+    SEMI_JOIN(
+            "semi_join.fatbin",
+            ofBothWidths(
+                    "semi_join",
+                    "plan_selection",
+                    "plan_key_set",
+                    "prepare",
+                    "select",
+                    "measure",
+                    "clear",
+                    "insert_direct",
+                    "insert_hash",
+                    "remove_direct",
+                    "remove_hash",
+                    "emit_direct",
+                    "emit_hash")),
+
+    /** The join of tables spread over the devices of a group, for words of 32 and of 64 bits. */
+    REPARTITIONED(
+            "repartitioned.fatbin",
+            ofBothWidths(
+                    "repartitioned",
+                    "plan",
+                    "guess_exchange",
+                    "scatter_exchange_guessed",
+                    "clear_exchange_sampled",
+                    "count_exchange_sampled",
+                    "lay_out_exchange_sampled",
+                    "scatter_exchange_sampled",
+                    "clear_exchange_counted",
+                    "count_exchange_counted",
+                    "lay_out_exchange_counted",
+                    "scatter_exchange_counted",
+                    "publish",
+                    "map_received",
+                    "guess_second",
+                    "scatter_second_guessed",
+                    "clear_second_sampled",
+                    "count_second_sampled",
+                    "lay_out_second_sampled",
+                    "scatter_second_sampled",
+                    "clear_second_counted",
+                    "count_second_counted",
+                    "lay_out_second_counted",
+                    "scatter_second_counted",
+                    "items",
                     "join"));
 
     private static final String FOLDER = "/io/github/gpujoin/kernels/";
@@ -68,11 +163,11 @@ public enum KernelImage {
         this.kernels = kernels;
     }
 
-    private static List<String> ofBothWidths(String... names) {
+    private static List<String> ofBothWidths(String join, String... names) {
         List<String> kernels = new ArrayList<>();
         for (String name : names) {
-            kernels.add("gpujoin_resident_" + name + "_32");
-            kernels.add("gpujoin_resident_" + name + "_64");
+            kernels.add("gpujoin_" + join + "_" + name + "_32");
+            kernels.add("gpujoin_" + join + "_" + name + "_64");
         }
         return List.copyOf(kernels);
     }

@@ -69,7 +69,11 @@ final class EngineMember {
         this.emptyAddress = slots.resultAddress(0, 0);
         this.groups =
                 spec.isAggregating()
-                        ? new GpuGroups(spec.aggregation(), lease.driver(), buffers, lease.blocks())
+                        ? new GpuGroups(
+                                spec.aggregation(),
+                                lease.driver(),
+                                buffers,
+                                lease.blocks() * DeviceLease.SERVE_THREADS)
                         : null;
         this.joinPlan = new JoinPlan(spec, facts, format, tables, false, groups);
         this.plan = lease.plans().reserve();

@@ -30,12 +30,12 @@ final class GpuGroups {
     /**
      * Allocates an empty table.
      *
-     * @param blocks of the serving kernel
+     * @param newGroups that may be added after the count has reached the maximum
      */
-    GpuGroups(Aggregation aggregation, CudaDriver driver, Buffers buffers, int blocks) {
+    GpuGroups(Aggregation aggregation, CudaDriver driver, Buffers buffers, int newGroups) {
         this.aggregation = aggregation;
         this.driver = driver;
-        int capacity = aggregation.maxGroups() + blocks * DeviceLease.SERVE_THREADS;
+        int capacity = aggregation.maxGroups() + newGroups;
         this.slotCount = 2 * capacity;
         this.count = buffers.device(COUNT_BYTES);
         this.slots = buffers.device((long) Integer.BYTES * slotCount);
@@ -68,9 +68,18 @@ final class GpuGroups {
                 address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
     }
 
+    /** Returns whether the groups are as many as the aggregation allows, or more. */
+    boolean isFull() {
+        return rowCount() >= aggregation.maxGroups();
+    }
+
+    private long rowCount() {
+        return copyToHost(count, COUNT_BYTES)[0];
+    }
+
     /** Returns all groups and clears the table. */
     GroupRows drain() {
-        long rows = copyToHost(count, COUNT_BYTES)[0];
+        long rows = rowCount();
         GroupRows groupRows = new GroupRows(aggregation, copyToHost(groups, groupBytes() * rows));
         clear();
         return groupRows;

@@ -9,45 +9,63 @@ import io.github.gpujoin.core.region.Memory;
  * resident_call.h}. The host writes the first line; the plan kernel writes the others.
  *
  * <pre>
- *   0        24       48         88        96
+ *   0        32       64         104       112
  *   +--------+--------+----------+---------+
  *   | build  | probe  | matches  | memory  |
  *   +--------+--------+----------+---------+
- *   96               104        160             512
- *   +----------------+----------+---------------+
- *   | workspaceBytes | launch   | of kernels    |
- *   +----------------+----------+---------------+
- *   table:   keys, payloads, rows                                 int64 each
+ *   112              120        176      192             512
+ *   +----------------+----------+--------+---------------+
+ *   | workspaceBytes | launch   | counts | of kernels    |
+ *   +----------------+----------+--------+---------------+
+ *   table:   keys, payloads, rows, runs                           int64 each
  *   matches: keys, buildPayloads, probePayloads, capacityRows, matchCount
  *   launch:  LaunchShape                                          int32 each
+ *   counts:  addresses of the numbers of claimed and of extra items
  * </pre>
  */
 final class ResidentCall {
 
     static final int BYTES = 512;
     static final int BUILD_OFFSET = 0;
-    static final int PROBE_OFFSET = 24;
-    static final int MATCHES_OFFSET = 48;
-    static final int MEMORY_OFFSET = 88;
-    static final int WORKSPACE_BYTES_OFFSET = 96;
-    static final int LAUNCH_OFFSET = 104;
+    static final int PROBE_OFFSET = 32;
+    static final int MATCHES_OFFSET = 64;
+    static final int MEMORY_OFFSET = 104;
+    static final int WORKSPACE_BYTES_OFFSET = 112;
+    static final int LAUNCH_OFFSET = 120;
+    static final int CLAIMED_ITEMS_OFFSET = 176;
+    static final int EXTRA_ITEMS_OFFSET = 184;
     static final int LAUNCH_BYTES = 56;
 
     /** Start of the workspace and its regions, in bytes. */
     static final int ALIGNMENT_BYTES = 256;
 
-    /**
-     * Columns of a table in device memory, each at a multiple of 16 bytes.
-     *
-     * @param keys address of {@code rows} words
-     * @param payloads address of {@code rows} words
-     */
-    record Table(long keys, long payloads, long rows) {
+    /** Maximum rows of a table. */
+    static final long MAX_ROWS = 1L << 31;
 
-        private void write(long address) {
+    /**
+     * A table in device memory: two columns, or runs whose rows have their numbers as payloads.
+     * Each column and each run is at a multiple of 16 bytes.
+     *
+     * @param keys address of {@code rows} words; 0 if the table has runs
+     * @param payloads address of {@code rows} words; 0 if the table has runs
+     * @param runs address of the address of each run, which starts with {@link
+     *     BulkRunLayout#RUN_ROWS} keys; 0 if the table has columns
+     */
+    record Table(long keys, long payloads, long rows, long runs) {
+
+        static Table ofColumns(long keys, long payloads, long rows) {
+            return new Table(keys, payloads, rows, 0);
+        }
+
+        static Table ofRuns(long runs, long rows) {
+            return new Table(0, 0, rows, runs);
+        }
+
+        void write(long address) {
             Memory.putLong(address, keys);
             Memory.putLong(address + 8, payloads);
             Memory.putLong(address + 16, rows);
+            Memory.putLong(address + 24, runs);
         }
     }
 
@@ -60,7 +78,7 @@ final class ResidentCall {
     record Matches(
             long keys, long buildPayloads, long probePayloads, long capacityRows, long matchCount) {
 
-        private void write(long address) {
+        void write(long address) {
             Memory.putLong(address, keys);
             Memory.putLong(address + 8, buildPayloads);
             Memory.putLong(address + 16, probePayloads);

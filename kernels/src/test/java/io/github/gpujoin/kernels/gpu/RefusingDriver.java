@@ -10,6 +10,7 @@ import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.binding.KernelImage;
+import io.github.gpujoin.kernels.binding.KernelQueue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -49,6 +50,8 @@ final class RefusingDriver implements CudaDriver {
     private final Set<Long> registered = new HashSet<>();
     private final List<Copy> started = new ArrayList<>();
     private long copiesEnded;
+    private final List<Copy> startedToHost = new ArrayList<>();
+    private long copiesToHostEnded;
     private boolean copiesAreStuck;
     private int allocations;
     private int serveLaunches;
@@ -326,12 +329,43 @@ final class RefusingDriver implements CudaDriver {
         requireDevice();
         started.forEach(this::end);
         started.clear();
+        startedToHost.forEach(this::endToHost);
+        startedToHost.clear();
+    }
+
+    /** As late as possible, too, which detects memory of the device that is reused too early. */
+    @Override
+    public long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
+        requireDevice();
+        requireWithinAllocation(deviceAddress, lengthBytes);
+        startedToHost.add(new Copy(deviceAddress, pinnedAddress, lengthBytes));
+        return copiesToHostEnded + startedToHost.size() - 1;
+    }
+
+    @Override
+    public boolean hasCopiedToHost(long copy) {
+        requireDevice();
+        boolean isOver = copy < copiesToHostEnded;
+        if (!isOver) {
+            endToHost(startedToHost.remove(0));
+        }
+        return isOver;
+    }
+
+    private void endToHost(Copy copy) {
+        copyToHost(copy.pinnedAddress, copy.deviceAddress, copy.lengthBytes);
+        copiesToHostEnded++;
     }
 
     @Override
     public void fillDevice(long deviceAddress, byte value, long lengthBytes) {
         requireDevice();
         Memory.fill(null, deviceAddress, lengthBytes, value);
+    }
+
+    @Override
+    public KernelQueue openQueue(boolean isUrgent) {
+        throw new GpuUnavailableException(GpuFailure.DEVICE_LOST, "no queues: urgent=" + isUrgent);
     }
 
     @Override

@@ -13,8 +13,8 @@ import jcuda.driver.CUstream;
 import jcuda.driver.JCudaDriver;
 
 /**
- * Numbers the host-to-device copies of a stream, and records an event behind each. Thread-safe; the
- * calling thread must have set the CUDA context.
+ * Numbers the copies of a stream, and records an event behind each. Thread-safe; the calling thread
+ * must have set the CUDA context.
  */
 final class CopyQueue {
 
@@ -23,6 +23,12 @@ final class CopyQueue {
      * always hold the lock, and copies could not start.
      */
     private static final long QUERY_INTERVAL_NS = 4_000;
+
+    /** A driver call that queues a copy on a stream, and returns the driver's result. */
+    @FunctionalInterface
+    interface Copy {
+        int start(CUstream stream);
+    }
 
     private final CUstream stream;
     private final ReentrantLock lock = new ReentrantLock();
@@ -41,20 +47,17 @@ final class CopyQueue {
         this.stream = stream;
     }
 
-    long start(long deviceAddress, long pinnedAddress, long lengthBytes) {
+    /**
+     * @param call describes the copy in messages
+     */
+    long start(String call, Copy copy) {
         lock.lock();
         try {
             reap();
             if (spare.isEmpty()) {
                 spare.push(newEvent());
             }
-            check(
-                    JCudaDriver.cuMemcpyHtoDAsync(
-                            new DeviceAddress(deviceAddress),
-                            new HostAddress(pinnedAddress),
-                            lengthBytes,
-                            stream),
-                    "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes);
+            check(copy.start(stream), call);
             check(JCudaDriver.cuEventRecord(spare.peek(), stream), "cuEventRecord");
             pending.add(spare.pop());
             return completedCount + pending.size() - 1;

@@ -9,6 +9,7 @@ import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.binding.KernelImage;
+import io.github.gpujoin.kernels.binding.KernelQueue;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -16,12 +17,10 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import jcuda.Pointer;
 import jcuda.driver.CUcontext;
 import jcuda.driver.CUdevice;
 import jcuda.driver.CUdevice_attribute;
 import jcuda.driver.CUfunction;
-import jcuda.driver.CUfunction_attribute;
 import jcuda.driver.CUmodule;
 import jcuda.driver.CUresult;
 import jcuda.driver.CUstream;
@@ -47,7 +46,9 @@ final class JCudaBinding implements CudaDriver {
     private final CUstream stream = new CUstream();
     private final CUstream copyStream = new CUstream();
     private final CUstream readStream = new CUstream();
+    private final CUstream copyToHostStream = new CUstream();
     private final CopyQueue copies = new CopyQueue(copyStream);
+    private final CopyQueue copiesToHost = new CopyQueue(copyToHostStream);
     private final Map<String, CUfunction> kernels = new ConcurrentHashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
 
@@ -75,6 +76,7 @@ final class JCudaBinding implements CudaDriver {
             openStream(stream);
             openStream(copyStream);
             openStream(readStream);
+            openStream(copyToHostStream);
         } catch (Throwable e) {
             close();
             throw e;
@@ -338,7 +340,14 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
         enter();
-        return copies.start(deviceAddress, pinnedAddress, lengthBytes);
+        return copies.start(
+                "cuMemcpyHtoDAsync lengthBytes=" + lengthBytes,
+                onStream ->
+                        JCudaDriver.cuMemcpyHtoDAsync(
+                                new DeviceAddress(deviceAddress),
+                                new HostAddress(pinnedAddress),
+                                lengthBytes,
+                                onStream));
     }
 
     @Override
@@ -351,6 +360,26 @@ final class JCudaBinding implements CudaDriver {
     public void awaitCopies() {
         enter();
         synchronize(copyStream);
+        synchronize(copyToHostStream);
+    }
+
+    @Override
+    public long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
+        enter();
+        return copiesToHost.start(
+                "cuMemcpyDtoHAsync lengthBytes=" + lengthBytes,
+                onStream ->
+                        JCudaDriver.cuMemcpyDtoHAsync(
+                                new HostAddress(pinnedAddress),
+                                new DeviceAddress(deviceAddress),
+                                lengthBytes,
+                                onStream));
+    }
+
+    @Override
+    public boolean hasCopiedToHost(long copy) {
+        enter();
+        return copiesToHost.hasCompleted(copy);
     }
 
     private void synchronize(CUstream awaited) {
@@ -369,52 +398,24 @@ final class JCudaBinding implements CudaDriver {
     @Override
     public void launch(String kernel, int blocks, int threads, long... arguments) {
         enter();
-        Pointer[] parameters = new Pointer[arguments.length];
+        long[][] words = new long[arguments.length][];
         for (int i = 0; i < arguments.length; i++) {
-            parameters[i] = Pointer.to(new long[] {arguments[i]});
+            words[i] = new long[] {arguments[i]};
         }
-        launch(kernels.get(kernel), kernel, blocks, threads, 0, parameters);
+        JCudaQueue.launch(kernels.get(kernel), kernel, blocks, threads, 0, stream, words);
     }
 
     @Override
     public void launchWithSharedMemory(
             String kernel, int blocks, int threads, int sharedBytes, long[]... arguments) {
         enter();
-        CUfunction function = kernels.get(kernel);
-        check(
-                JCudaDriver.cuFuncSetAttribute(
-                        function,
-                        CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                        sharedBytes),
-                "cuFuncSetAttribute sharedBytes=" + sharedBytes);
-        Pointer[] parameters = new Pointer[arguments.length];
-        for (int i = 0; i < arguments.length; i++) {
-            parameters[i] = Pointer.to(arguments[i]);
-        }
-        launch(function, kernel, blocks, threads, sharedBytes, parameters);
+        JCudaQueue.launch(
+                kernels.get(kernel), kernel, blocks, threads, sharedBytes, stream, arguments);
     }
 
-    private void launch(
-            CUfunction function,
-            String kernel,
-            int blocks,
-            int threads,
-            int sharedBytes,
-            Pointer[] parameters) {
-        check(
-                JCudaDriver.cuLaunchKernel(
-                        function,
-                        blocks,
-                        1,
-                        1,
-                        threads,
-                        1,
-                        1,
-                        sharedBytes,
-                        stream,
-                        Pointer.to(parameters),
-                        null),
-                "cuLaunchKernel " + kernel);
+    @Override
+    public KernelQueue openQueue(boolean isUrgent) {
+        return new JCudaQueue(context, kernels, isUrgent);
     }
 
     @Override
@@ -434,6 +435,7 @@ final class JCudaBinding implements CudaDriver {
         if (hasContext) {
             JCudaDriver.cuCtxSetCurrent(context);
             copies.close();
+            copiesToHost.close();
             openStreams.forEach(JCudaDriver::cuStreamDestroy);
             modules.values().forEach(JCudaDriver::cuModuleUnload);
             peers.values()

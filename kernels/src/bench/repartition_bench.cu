@@ -1,0 +1,407 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+// Joins of tables that are spread over the devices of a host.
+//
+//   repartition_bench check [MAX_ROWS]   joins tables of many shapes, also with several members on
+//                                        one device, and compares the results with the known
+//                                        answers; exits with 1 on a difference
+//   repartition_bench targets LOG2       joins on all devices, the larger table of 2^LOG2 rows: by
+//                                        stores to peers, by copies, and with a replicated table
+//   repartition_bench join BUILD PROBE CHUNKS...
+//                                        joins by stores to peers, for each number of chunks
+//   repartition_bench papers             the workloads of Gao and Sakharnykh 2021, and Sakharnykh
+//                                        and others 2019, at several shares of matches
+//
+// Each case prints a ResultLine of five runs after a warm-up. G tuples/s is (build rows + probe
+// rows of all devices) / seconds / 10^9, from the call until all devices have ended.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "device_memory.h"
+#include "repartition_runner.cuh"
+#include "repartitioned_join.h"
+#include "resident_join.h"
+#include "result_line.h"
+#include "spread_tables.cuh"
+
+namespace gpujoin::bench {
+namespace {
+
+using resident::ExchangeMode;
+
+constexpr int RUNS = 5;
+
+std::vector<int> allDevices() {
+    int count = 0;
+    CUDA_CHECK(cudaGetDeviceCount(&count));
+    std::vector<int> devices(1, 0);
+    while (static_cast<int>(2 * devices.size()) <= count) {
+        for (size_t n = devices.size(), end = 2 * n; n < end; n++) {
+            devices.push_back(static_cast<int>(n));
+        }
+    }
+    return devices;
+}
+
+uint64_t sumOf(const std::vector<uint64_t>& counts) {
+    uint64_t sum = 0;
+    for (uint64_t count : counts) {
+        sum += count;
+    }
+    return sum;
+}
+
+template <typename Word>
+bool isRight(const SpreadMatches<Word>& matches, const Digest& expected) {
+    Digest got = matches.digest();
+    uint64_t counted = sumOf(matches.counts());
+    bool correct = got == expected && counted == expected.count;
+    if (!correct) {
+        std::printf("  WRONG: count=%llu counter=%llu expected=%llu\n", got.count,
+                    (unsigned long long)counted, expected.count);
+    }
+    return correct;
+}
+
+struct CheckedShape {
+    std::vector<int> devices;
+    Split split;
+    ExchangeMode mode;
+    uint32_t chunks;
+};
+
+template <typename Word>
+bool checkCase(const DataSpec& spec, const CheckedShape& shape) {
+    SpreadTables<Word> tables(spec, shape.devices, shape.split);
+    Digest expected = tables.expected();
+    SpreadMatches<Word> matches(shape.devices, expected.count);
+    RepartitionedRunner<Word> runner(tables, matches, shape.mode, shape.chunks);
+    bool correct = true;
+    for (int run = 0; run < 2; run++) {
+        matches.poison();
+        runner.run();
+        correct &= isRight(matches, expected);
+    }
+    if (!correct) {
+        std::printf(
+            "WRONG %zu-bit %llu x %llu copies=%llu hit=%u zipf=%.1f members=%zu last_device=%d "
+            "split=%d mode=%s chunks=%u matches=%llu\n",
+            8 * sizeof(Word), (unsigned long long)spec.buildRows,
+            (unsigned long long)spec.probeRows, (unsigned long long)spec.copies, spec.hitPercent,
+            spec.zipf, shape.devices.size(), shape.devices.back(), static_cast<int>(shape.split),
+            nameOf(shape.mode), shape.chunks, expected.count);
+        std::fflush(stdout);
+    }
+    return correct;
+}
+
+// Joins with result columns that are too short: the count must be exact.
+template <typename Word>
+bool checkShortColumns(const std::vector<int>& devices) {
+    DataSpec spec;
+    spec.buildRows = 10000;
+    spec.probeRows = 100000;
+    SpreadTables<Word> tables(spec, devices, Split::EVEN);
+    SpreadMatches<Word> matches(devices, 1000);
+    RepartitionedRunner<Word> runner(tables, matches, ExchangeMode::PEER_STORES, 3);
+    matches.poison();
+    runner.run();
+    bool correct = sumOf(matches.counts()) == 100000;
+    std::printf("%s %zu-bit result columns too short\n", correct ? "ok   " : "WRONG",
+                8 * sizeof(Word));
+    return correct;
+}
+
+std::vector<DataSpec> checkSpecs() {
+    std::vector<DataSpec> specs;
+    auto add = [&](uint64_t build, uint64_t probe, uint64_t copies, double zipf, unsigned hit) {
+        DataSpec s;
+        s.buildRows = build;
+        s.probeRows = probe;
+        s.copies = copies;
+        s.zipf = zipf;
+        s.hitPercent = hit;
+        s.domain = specs.size() % 2 == 0 ? KeyDomain::DENSE : KeyDomain::SPARSE;
+        s.seed = specs.size() + 1;
+        specs.push_back(s);
+    };
+    const uint64_t sizes[][2] = {
+        {0, 0},          {0, 1000},         {1000, 0},    {1, 1},      {1, 100000},
+        {7, 3},          {4096, 4097},      {6143, 6145}, {100003, 1}, {262144, 1000003},
+        {300007, 99991}, {3000017, 5000011}};
+    for (const auto& size : sizes) {
+        for (uint64_t copies : {1, 3}) {
+            for (unsigned hit : {100u, 30u}) {
+                add(size[0], size[1], copies, 0, hit);
+            }
+        }
+    }
+    add(9000001, 20000003, 1, 0, 100);
+    add(20000, 300, 20000, 0, 100);     // one build key, more rows than a table holds
+    add(3000000, 20, 1000000, 0, 100);  // three build keys
+    add(1000000, 10000000, 1, 1.0, 100);
+    add(5000000, 10000000, 1, 1.0, 100);
+    add(5000000, 10000000, 1, 1.5, 100);
+    add(5000000, 10000000, 2, 1.2, 100);
+    return specs;
+}
+
+// Members that share a device exchange rows like those of several devices.
+std::vector<std::vector<int>> checkedGroups() {
+    std::vector<std::vector<int>> groups{{0}, {0, 0}, {0, 0, 0, 0}, std::vector<int>(8, 0)};
+    std::vector<int> all = allDevices();
+    if (all.size() > 1) {
+        groups.push_back(all);
+        std::vector<int> twice = all;
+        twice.insert(twice.end(), all.begin(), all.end());
+        groups.push_back(twice);
+    }
+    return groups;
+}
+
+int checkAll(uint64_t maxRows) {
+    int wrong = 0;
+    int count = 0;
+    for (const std::vector<int>& devices : checkedGroups()) {
+        int before = wrong;
+        for (const DataSpec& spec : checkSpecs()) {
+            if (std::max(spec.buildRows, spec.probeRows) > maxRows) {
+                continue;
+            }
+            count++;
+            CheckedShape shape{
+                devices, static_cast<Split>(count % 3),
+                count % 4 == 0 ? ExchangeMode::STAGED_COPIES : ExchangeMode::PEER_STORES,
+                static_cast<uint32_t>(count % (resident::MAX_CHUNKS + 1))};
+            wrong += !checkCase<int64_t>(spec, shape);
+            wrong += !checkCase<int32_t>(spec, shape);
+        }
+        wrong += !checkShortColumns<int64_t>(devices);
+        wrong += !checkShortColumns<int32_t>(devices);
+        std::printf("members=%zu last_device=%d joins=%zu wrong=%d\n", devices.size(),
+                    devices.back(), 2 * checkSpecs().size() + 2, wrong - before);
+        std::fflush(stdout);
+    }
+    std::printf("CHECK wrong=%d\n", wrong);
+    return wrong == 0 ? 0 : 1;
+}
+
+ResultLine lineOf(const char* algorithm, const DataSpec& spec, size_t devices, int wordBits) {
+    ResultLine line("bulk-join");
+    line.with("algorithm", algorithm).with("devices", uint64_t{devices});
+    line.with("word_bits", uint64_t(wordBits))
+        .with("build_rows", spec.buildRows)
+        .with("probe_rows", spec.probeRows);
+    line.with("copies", spec.copies)
+        .with("hit_percent", uint64_t{spec.hitPercent})
+        .with("zipf", spec.zipf);
+    return line;
+}
+
+template <typename Word>
+bool benchRepartitioned(const SpreadTables<Word>& tables, const SpreadMatches<Word>& matches,
+                        const Digest& expected, ExchangeMode mode, uint32_t chunks) {
+    const DataSpec& spec = tables.spec();
+    RepartitionedRunner<Word> runner(tables, matches, mode, chunks);
+    matches.poison();
+    runner.run();
+    bool correct = isRight(matches, expected);
+    std::vector<double> rounds;
+    for (int run = 0; run < RUNS; run++) {
+        rounds.push_back(static_cast<double>(spec.buildRows + spec.probeRows) / runner.run() / 1e9);
+    }
+    ResultLine line =
+        lineOf("repartitioned", spec, tables.memberDevices().size(), 8 * sizeof(Word));
+    line.with("exchange", nameOf(mode)).with("chunks", uint64_t{runner.plannedChunks()});
+    double enqueueMs = runner.lastEnqueueMs();
+    runner.addTimeline(line);
+    correct &= isRight(matches, expected);
+    line.rounds("Gtuples/s", rounds)
+        .checked(correct, expected.count, matches.digest().sum)
+        .with("enqueue_ms", enqueueMs)
+        .with("workspace_bytes", runner.workspaceBytes());
+    std::vector<uint64_t> counts = matches.counts();
+    line.with("most_matches", *std::max_element(counts.begin(), counts.end()));
+    line.print();
+    return correct;
+}
+
+// The replicated join: every device copies the build parts of its peers, and joins its own probe
+// rows with the whole table.
+template <typename Word>
+bool benchReplicated(const SpreadTables<Word>& tables, const SpreadMatches<Word>& matches,
+                     const Digest& expected) {
+    const DataSpec& spec = tables.spec();
+    const std::vector<int>& devices = tables.memberDevices();
+    struct Replica {
+        Replica(int device, const DataSpec& spec, uint64_t probeRows, size_t members)
+            : keys(spec.buildRows),
+              payloads(spec.buildRows),
+              workspace(resident::workspaceBytes<Word>(spec.buildRows, probeRows)),
+              copied(members),
+              stream(device) {
+            for (size_t m = 0; m < members; m++) {
+                copies.push_back(std::make_unique<MemberStream>(device));
+            }
+        }
+        DeviceArray<Word> keys;
+        DeviceArray<Word> payloads;
+        DeviceArray<unsigned char> workspace;
+        std::vector<Event> copied;
+        std::vector<std::unique_ptr<MemberStream>> copies;
+        MemberStream stream;
+    };
+    std::vector<std::unique_ptr<Replica>> replicas;
+    for (size_t n = 0; n < devices.size(); n++) {
+        CUDA_CHECK(cudaSetDevice(devices[n]));
+        replicas.push_back(
+            std::make_unique<Replica>(devices[n], spec, tables.probe(n).rows, devices.size()));
+    }
+    auto run = [&] {
+        synchronize(devices);
+        auto start = std::chrono::steady_clock::now();
+        for (size_t n = 0; n < devices.size(); n++) {
+            CUDA_CHECK(cudaSetDevice(devices[n]));
+            Replica& replica = *replicas[n];
+            uint64_t first = 0;
+            for (size_t m = 0; m < devices.size(); m++) {
+                resident::TableView<Word> part = tables.build(m);
+                cudaStream_t copies = replica.copies[m]->get();
+                size_t bytes = part.rows * sizeof(Word);
+                CUDA_CHECK(cudaMemcpyAsync(replica.keys.data() + first, part.keys, bytes,
+                                           cudaMemcpyDefault, copies));
+                CUDA_CHECK(cudaMemcpyAsync(replica.payloads.data() + first, part.payloads, bytes,
+                                           cudaMemcpyDefault, copies));
+                CUDA_CHECK(cudaEventRecord(replica.copied[m].get(), copies));
+                CUDA_CHECK(cudaStreamWaitEvent(replica.stream.get(), replica.copied[m].get(), 0));
+                first += part.rows;
+            }
+            resident::joinResident(
+                resident::TableView<Word>{replica.keys.data(), replica.payloads.data(), first},
+                tables.probe(n), matches.of(n).columns(), replica.workspace.data(),
+                replica.workspace.lengthBytes(), replica.stream.get());
+        }
+        synchronize(devices);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    };
+    matches.poison();
+    run();
+    bool correct = isRight(matches, expected);
+    std::vector<double> rounds;
+    for (int i = 0; i < RUNS; i++) {
+        rounds.push_back(static_cast<double>(spec.buildRows + spec.probeRows) / run() / 1e9);
+    }
+    lineOf("replicated", spec, devices.size(), 8 * sizeof(Word))
+        .rounds("Gtuples/s", rounds)
+        .checked(correct, expected.count, matches.digest().sum)
+        .print();
+    return correct;
+}
+
+// What to measure with one pair of tables.
+struct Measured {
+    std::vector<uint32_t> chunks;
+    bool withCopies = false;
+    bool withReplicas = false;
+};
+
+template <typename Word>
+bool benchCase(const DataSpec& spec, const Measured& measured) {
+    std::vector<int> devices = allDevices();
+    SpreadTables<Word> tables(spec, devices, Split::EVEN);
+    Digest expected = tables.expected();
+    // Frequent keys go to one device, whose results must fit too.
+    uint64_t share = expected.count / devices.size();
+    SpreadMatches<Word> matches(devices,
+                                spec.zipf > 0 ? expected.count : share + share / 16 + 65536);
+    bool correct = true;
+    for (uint32_t chunks : measured.chunks) {
+        correct &= benchRepartitioned(tables, matches, expected, ExchangeMode::PEER_STORES, chunks);
+    }
+    if (measured.withCopies) {
+        correct &= benchRepartitioned(tables, matches, expected, ExchangeMode::STAGED_COPIES, 0);
+    }
+    if (measured.withReplicas) {
+        correct &= benchReplicated(tables, matches, expected);
+    }
+    return correct;
+}
+
+DataSpec specOf(uint64_t build, uint64_t probe) {
+    DataSpec spec;
+    spec.buildRows = build;
+    spec.probeRows = probe;
+    return spec;
+}
+
+int benchTargets(int log2) {
+    uint64_t probe = uint64_t{1} << log2;
+    bool correct = benchCase<int64_t>(specOf(probe / 4, probe), {{0}, true, true});
+    correct &= benchCase<int32_t>(specOf(probe / 4, probe), {{0}, true, true});
+    correct &= benchCase<int64_t>(specOf(probe / 2, probe / 2), {{0}, false, true});
+    for (double zipf : {0.5, 1.0, 1.5}) {
+        DataSpec skewed = specOf(probe / 4, probe);
+        skewed.zipf = zipf;
+        correct &= benchCase<int64_t>(skewed, {{0}, false, true});
+    }
+    DataSpec repeated = specOf(probe / 4, probe / 2);
+    repeated.copies = 4;
+    correct &= benchCase<int64_t>(repeated, {{0}, false, false});
+    return correct ? 0 : 1;
+}
+
+int benchPapers() {
+    bool correct = true;
+    for (unsigned hit : {1u, 30u, 100u}) {
+        DataSpec spec = specOf(335544320, 335544320);
+        spec.hitPercent = hit;
+        spec.domain = KeyDomain::SPARSE;
+        correct &= benchCase<int64_t>(spec, {{0}, false, true});
+    }
+    uint64_t rows = 500000000 * allDevices().size();
+    DataSpec spec = specOf(rows, rows);
+    spec.hitPercent = 30;
+    spec.domain = KeyDomain::SPARSE;
+    correct &= benchCase<int64_t>(spec, {{0}, false, false});
+    return correct ? 0 : 1;
+}
+
+int usage() {
+    std::fprintf(
+        stderr,
+        "usage: repartition_bench check [max rows] | targets LOG2 | papers | "
+        "join BUILD PROBE CHUNKS... (numbers of rows and of chunks; LOG2 from 20 to 31)\n");
+    return 2;
+}
+
+int run(int argc, char** argv) {
+    const std::string command = argc > 1 ? argv[1] : "";
+    auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
+    if (command == "check" && argc <= 3) {
+        return checkAll(argc > 2 ? number(2) : ~0ull);
+    }
+    if (command == "targets" && argc == 3 && number(2) >= 20 && number(2) <= 31) {
+        return benchTargets(static_cast<int>(number(2)));
+    }
+    if (command == "papers" && argc == 2) {
+        return benchPapers();
+    }
+    if (command == "join" && argc >= 5) {
+        Measured measured;
+        for (int i = 4; i < argc; i++) {
+            measured.chunks.push_back(static_cast<uint32_t>(number(i)));
+        }
+        return benchCase<int64_t>(specOf(number(2), number(3)), measured) ? 0 : 1;
+    }
+    return usage();
+}
+
+}  // namespace
+}  // namespace gpujoin::bench
+
+int main(int argc, char** argv) { return gpujoin::bench::run(argc, argv); }

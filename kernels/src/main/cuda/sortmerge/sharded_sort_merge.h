@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+// Inner equi-join of two tables that several devices hold parts of, by sorting and merging.
+//
+// All devices choose the same splitters from a common sample, and each device owns an equal number of
+// consecutive buckets, that is a range of the keys. A device scatters its rows to buckets in its own
+// memory and copies those of other owners to them, by a kernel with few blocks; this is the bucket swap
+// of Maltenberger, Tolovski and Rabl (PVLDB 18(11), 2025, section 3.1). From there on the devices
+// work alone. The copies overlap with the passes: those of the build table with the first pass of the
+// probe table, those of the probe table with the sort of the build table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "sort_merge_join.h"
+
+namespace gpujoin::sortmerge {
+
+constexpr uint32_t MAX_DEVICES = 8;
+
+// Rows of both tables over all devices.
+struct TotalRows {
+    uint64_t build;
+    uint64_t probe;
+};
+
+// Returns the bytes of device memory that each device needs in addition to its inputs and outputs.
+// They suffice if one device owns all rows, since an order may need that.
+template <typename Word>
+size_t shardWorkspaceBytes(TotalRows rows, uint32_t devices);
+
+// What one device holds of the tables, and where it writes the matches of the keys that it owns.
+template <typename Word>
+struct Shard {
+    TableView<Word> build;
+    TableView<Word> probe;
+    MatchColumns<Word> matches;
+    void* workspace;
+    size_t workspaceLengthBytes;
+};
+
+// Devices of one process that join together. Owns streams and events; not thread-safe.
+class ShardedSortMerge {
+  public:
+    // Opens access between all pairs of 1 to MAX_DEVICES different devices. A failure is returned by
+    // join().
+    explicit ShardedSortMerge(const std::vector<int>& devices);
+    ~ShardedSortMerge();
+    ShardedSortMerge(const ShardedSortMerge&) = delete;
+    ShardedSortMerge& operator=(const ShardedSortMerge&) = delete;
+
+    // Enqueues the join on all devices and returns; `shards` are in the order of the devices. Pointers
+    // are as for joinSorted(), and no device works on them. The keys of a device's results are in
+    // ascending order, and greater than those of the devices before. At most MAX_ROWS rows in all.
+    template <typename Word>
+    JoinStatus join(const std::vector<Shard<Word>>& shards);
+
+    // Waits until the last join has finished on all devices.
+    cudaError_t await();
+
+  private:
+    struct Members;
+    std::unique_ptr<Members> members;
+};
+
+}  // namespace gpujoin::sortmerge

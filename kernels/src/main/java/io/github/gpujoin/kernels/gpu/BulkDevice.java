@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import io.github.gpujoin.kernels.binding.KernelImage;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * A device and the memory of one bulk join on it. The serving kernel of streaming joins occupies
+ * the whole device, so it is stopped while the bulk join allocates or computes. Not thread-safe,
+ * except for {@link #memoryBytes}.
+ */
+final class BulkDevice implements AutoCloseable {
+
+    private static final long PARK_NS = 10_000;
+
+    private final DeviceLease lease;
+    private final GpuOptions options;
+    private final MemoryLimits limits;
+
+    /** Owners of all memory of the join. */
+    private final List<Buffers> owners = new CopyOnWriteArrayList<>();
+
+    private volatile long kernelNs;
+
+    /**
+     * Opens the first device of the options.
+     *
+     * @throws GpuUnavailableException if it cannot be used
+     */
+    static BulkDevice open(GpuOptions options, MemoryReservations hostMemory) {
+        return new BulkDevice(DeviceLease.acquire(options), options, hostMemory);
+    }
+
+    /**
+     * @param lease released by {@link #close}, and here if the constructor fails
+     */
+    BulkDevice(DeviceLease lease, GpuOptions options, MemoryReservations hostMemory) {
+        this.lease = lease;
+        this.options = options;
+        this.limits = new MemoryLimits(options.memory(), hostMemory);
+        try {
+            whileStopped(
+                    () -> {
+                        driver().load(KernelImage.RESIDENT);
+                        driver().load(KernelImage.BULK);
+                        driver().load(KernelImage.SORT_MERGE);
+                    });
+        } catch (Throwable e) {
+            lease.release();
+            throw e;
+        }
+    }
+
+    CudaDriver driver() {
+        return lease.driver();
+    }
+
+    int multiprocessors() {
+        return driver().multiprocessors();
+    }
+
+    /** Returns an allocator of unpinned host memory within the limits. */
+    Allocator hostMemory() {
+        return lease.memory().hostWithin(limits);
+    }
+
+    /** Returns the bytes of device and pinned memory. Any thread may call. */
+    long memoryBytes() {
+        return owners.stream().mapToLong(Buffers::lengthBytes).sum();
+    }
+
+    /** Returns an owner of memory, which is freed with it, and at last by {@link #close}. */
+    BulkMemory newMemory() {
+        Buffers buffers = lease.memory().buffers(limits);
+        owners.add(buffers);
+        return new BulkMemory(this, buffers);
+    }
+
+    /** Returns the device memory that may still be allocated, as far as the budget is concerned. */
+    long availableBytes() {
+        return lease.memory().availableDeviceBytes(options.memory());
+    }
+
+    /** Queues a copy from pinned memory, and returns its number. */
+    long startCopy(long deviceAddress, long pinnedAddress, long lengthBytes) {
+        return guarded(() -> driver().startCopyToDevice(deviceAddress, pinnedAddress, lengthBytes));
+    }
+
+    /**
+     * Waits for a queued copy.
+     *
+     * @param copy its number, or {@link RunSink#NO_COPY}
+     */
+    void awaitCopy(long copy) throws InterruptedException {
+        await(() -> copy < 0 || driver().hasCopied(copy));
+    }
+
+    /** Queues a copy to pinned memory, and returns its number. */
+    long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
+        return guarded(() -> driver().startCopyToHost(pinnedAddress, deviceAddress, lengthBytes));
+    }
+
+    /** Waits for a queued copy to pinned memory. */
+    void awaitCopyToHost(long copy) throws InterruptedException {
+        await(() -> driver().hasCopiedToHost(copy));
+    }
+
+    private void await(Supplier<Boolean> isOver) throws InterruptedException {
+        while (!guarded(isOver)) {
+            checkInterrupt();
+            LockSupport.parkNanos(PARK_NS);
+        }
+    }
+
+    /** Waits for all queued copies, so that kernels see the copied bytes. */
+    void awaitCopies() {
+        guarded(
+                () -> {
+                    driver().awaitCopies();
+                    return true;
+                });
+    }
+
+    /** Copies host memory to the device, and waits for it. */
+    void copyToDevice(long deviceAddress, Region source) {
+        whileStopped(
+                () -> driver().copyToDevice(deviceAddress, source.address(), source.lengthBytes()));
+    }
+
+    /** Copies device memory to the host, and waits for it. */
+    void copyToHost(Region target, long deviceAddress) {
+        whileStopped(
+                () -> driver().copyToHost(target.address(), deviceAddress, target.lengthBytes()));
+    }
+
+    /** Reads a word of device memory. */
+    long read(long deviceAddress) {
+        return whileStopped(
+                () -> {
+                    try (Region region = Region.allocate(Long.BYTES)) {
+                        driver().copyToHost(region.address(), deviceAddress, Long.BYTES);
+                        return Memory.getLong(region.address());
+                    }
+                });
+    }
+
+    /** Throws if the thread is interrupted. A join checks it between launches. */
+    static void checkInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("Interrupted during a bulk join");
+        }
+    }
+
+    /**
+     * Launches kernels, and waits until they have ended.
+     *
+     * @throws GpuUnavailableException if the device fails or a kernel stalls
+     */
+    void run(Runnable launches) {
+        whileStopped(
+                () -> {
+                    long startNs = System.nanoTime();
+                    launches.run();
+                    lease.awaitIdle(options.stallTimeoutNs());
+                    kernelNs += System.nanoTime() - startNs;
+                });
+    }
+
+    /** Returns the time that {@link #run} has waited for kernels. Any thread may call. */
+    long kernelNs() {
+        return kernelNs;
+    }
+
+    /** Runs an action while the serving kernel is stopped. */
+    void whileStopped(Runnable action) {
+        lease.whileStopped(options.stallTimeoutNs(), action);
+    }
+
+    /** Does the same, and returns a value. */
+    <T> T whileStopped(Supplier<T> action) {
+        Object[] result = new Object[1];
+        whileStopped((Runnable) () -> result[0] = action.get());
+        @SuppressWarnings("unchecked")
+        T value = (T) result[0];
+        return value;
+    }
+
+    private <T> T guarded(Supplier<T> call) {
+        try {
+            return call.get();
+        } catch (GpuUnavailableException e) {
+            if (e.failure() == GpuFailure.DEVICE_LOST) {
+                lease.lose();
+            }
+            throw e;
+        }
+    }
+
+    /** Frees all memory; drops that of a lost device. */
+    @Override
+    public void close() {
+        try {
+            if (lease.isLost()) {
+                owners.forEach(Buffers::abandon);
+            } else {
+                driver().awaitCopies();
+                whileStopped(() -> owners.forEach(Buffers::close));
+            }
+        } catch (GpuUnavailableException e) {
+            owners.forEach(Buffers::abandon);
+        } finally {
+            lease.release();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Both inputs of a join: in device memory, as long as they can be joined there, and else outside.
+ * Not thread-safe, except for {@link #fileBytes}.
+ */
+final class BulkStorage implements AutoCloseable {
+
+    /** Tuples of the workspace for each row of both inputs, and of the larger one again. */
+    private static final double WORKSPACE_TUPLES = 1.2;
+
+    private static final long MIN_JOIN_BYTES = 4 << 20;
+
+    private final BulkJoinSpec spec;
+    private final BulkDevice device;
+    private final @Nullable Path directory;
+    private final Map<JoinSide, BulkRunLayout> layouts = new EnumMap<>(JoinSide.class);
+    private final BulkMemory residentMemory;
+    private final Map<JoinSide, DeviceRuns> joined = new EnumMap<>(JoinSide.class);
+    private final Map<JoinSide, DeviceRuns> unjoined = new EnumMap<>(JoinSide.class);
+
+    /**
+     * Device memory that is kept free, so that the inputs can leave the device, even if other joins
+     * leave it too.
+     */
+    private final long reservedBytes;
+
+    /** These are null while the inputs are in device memory. */
+    private @Nullable BulkResultWriter writer;
+
+    private volatile @Nullable RunStore store;
+    private @Nullable OutOfCoreLoading loading;
+
+    /**
+     * @param directory of a file for rows that exceed the host memory; null to fail instead
+     */
+    BulkStorage(BulkJoinSpec spec, BulkDevice device, @Nullable Path directory) {
+        this.spec = spec;
+        this.device = device;
+        this.directory = directory;
+        this.residentMemory = device.newMemory();
+        for (JoinSide side : JoinSide.values()) {
+            BulkRunLayout layout = new BulkRunLayout(spec, side);
+            layouts.put(side, layout);
+            joined.put(side, new DeviceRuns(device, residentMemory, layout));
+            unjoined.put(side, new DeviceRuns(device, residentMemory, layout));
+        }
+        this.reservedBytes = device.availableBytes() / 4;
+    }
+
+    BulkRunLayout layout(JoinSide side) {
+        return layouts.get(side);
+    }
+
+    Map<JoinSide, BulkRunLayout> layouts() {
+        return layouts;
+    }
+
+    boolean isResident() {
+        return loading == null;
+    }
+
+    /** Returns the bytes in files. Any thread may call. */
+    long fileBytes() {
+        RunStore opened = store;
+        return opened == null ? 0 : opened.fileBytes();
+    }
+
+    /** Returns the sink of rows that are joined. */
+    RunSink joined(JoinSide side) {
+        return (run, rows) ->
+                isStoredOnDevice(joined.get(side), rows)
+                        ? joined.get(side).add(run, rows)
+                        : loading.addJoined(side, run, rows);
+    }
+
+    /** Returns the sink of rows that have no match because of a null in their key. */
+    RunSink unjoined(JoinSide side) {
+        return (run, rows) ->
+                isStoredOnDevice(unjoined.get(side), rows)
+                        ? unjoined.get(side).add(run, rows)
+                        : loading.addUnjoined(side, run, rows);
+    }
+
+    /** Leaves the device if rows do not fit. */
+    private boolean isStoredOnDevice(DeviceRuns runs, int rows) throws InterruptedException {
+        if (isResident() && !fits(runs, rows)) {
+            leaveDevice();
+        }
+        return isResident();
+    }
+
+    /** Whether further rows fit, so that the inputs can still be joined or leave. */
+    private boolean fits(DeviceRuns runs, int rows) {
+        long left = joined.get(JoinSide.LEFT).rowCount();
+        long right = joined.get(JoinSide.RIGHT).rowCount();
+        if (runs.rowCount() + rows > ResidentCall.MAX_ROWS) {
+            return false;
+        }
+        double tuples = WORKSPACE_TUPLES * (left + right + rows + Math.max(left, right) + rows);
+        double joinBytes = 2.0 * layouts.get(JoinSide.LEFT).wordBytes() * tuples + MIN_JOIN_BYTES;
+        long restBytes = device.availableBytes() - runs.nextBytes();
+        return restBytes >= Math.max(reservedBytes, joinBytes) && runs.reserveNext();
+    }
+
+    /** Moves the inputs out of the device, and divides them by partition. */
+    void leaveDevice() throws InterruptedException {
+        BulkMemory memory = device.newMemory();
+        writer = createWriter(memory);
+        int maxRunBytes =
+                layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
+        store = new RunStore(device, memory, directory, maxRunBytes);
+        loading = OutOfCoreLoading.create(device, store, layouts);
+        device.awaitCopies();
+        for (JoinSide side : JoinSide.values()) {
+            loading.moveJoined(side, joined.get(side));
+            loading.moveUnjoined(side, unjoined.get(side));
+        }
+        residentMemory.close();
+    }
+
+    private BulkResultWriter createWriter(BulkMemory memory) {
+        return BulkResultWriter.of(spec, device, memory, layouts);
+    }
+
+    /** A join whose memory is reserved, and what writes its results. */
+    record Started(BulkSteps steps, BulkResultWriter writer) {}
+
+    /**
+     * Reserves the memory of the join after all rows were added.
+     *
+     * @param isAscending whether the words of both inputs are in ascending order
+     * @throws GpuUnavailableException if the memory does not suffice
+     */
+    Started start(boolean isAscending) throws InterruptedException {
+        device.awaitCopies();
+        if (isResident()) {
+            BulkMemory memory = device.newMemory();
+            try {
+                BulkResultWriter resident = createWriter(memory);
+                return new Started(startResident(memory, resident, isAscending), resident);
+            } catch (GpuUnavailableException e) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                    throw e;
+                }
+                memory.close();
+                leaveDevice();
+            }
+        }
+        StoredInputs inputs = loading.finish();
+        return new Started(
+                OutOfCoreJoin.create(device, writer, store, spec.kind(), layouts, inputs), writer);
+    }
+
+    private BulkSteps startResident(
+            BulkMemory memory, BulkResultWriter resident, boolean isAscending) {
+        Map<JoinSide, BulkRows> tables = new EnumMap<>(JoinSide.class);
+        joined.forEach((side, runs) -> tables.put(side, runs.rows()));
+        boolean canMatch = tables.values().stream().allMatch(rows -> rows.rowCount() > 0);
+        BulkStep step = BulkStep.whole(spec.kind());
+        Map<JoinSide, Long> markedRows = new EnumMap<>(JoinSide.class);
+        if (canMatch) {
+            step.marks().keySet().forEach(s -> markedRows.put(s, tables.get(s).rowCount()));
+        }
+        BulkStepJoin join = new BulkStepJoin(spec.kind(), device, memory, resident, markedRows);
+        List<BulkBatches> batches = new ArrayList<>();
+        for (JoinSide side : JoinSide.values()) {
+            if (spec.kind().keepsUnmatched(side)) {
+                batches.add(join.unmatched(side, unjoined.get(side).rows()));
+                if (!canMatch) {
+                    batches.add(join.unmatched(side, tables.get(side)));
+                }
+            }
+        }
+        if (canMatch) {
+            boolean isMerge = isAscending && resident.needsRows() && step.marks().isEmpty();
+            BulkMerge merge = isMerge ? merge(tables) : null;
+            if (merge == null) {
+                batches.addAll(join.join(memory, tables, step));
+            } else {
+                batches.add(() -> merge.next(resident.batchRows()));
+            }
+        }
+        Queue<List<BulkBatches>> only = new ArrayDeque<>(List.of(batches));
+        return only::poll;
+    }
+
+    /** Returns the pairs of inputs that are in the order of their keys; null if they do not fit. */
+    private @Nullable BulkMerge merge(Map<JoinSide, BulkRows> tables) {
+        BulkMemory memory = device.newMemory();
+        try {
+            BulkMerge merge =
+                    new BulkMerge(
+                            device, memory, tables.get(JoinSide.LEFT), tables.get(JoinSide.RIGHT));
+            if (merge.findAll()) {
+                return merge;
+            }
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                throw e;
+            }
+        }
+        memory.close();
+        return null;
+    }
+
+    /** Closes the file; the device frees the memory. */
+    @Override
+    public void close() {
+        RunStore opened = store;
+        if (opened != null) {
+            opened.close();
+        }
+    }
+}

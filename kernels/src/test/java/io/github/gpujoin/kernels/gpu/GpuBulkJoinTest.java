@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.bulk.BulkInput;
+import io.github.gpujoin.core.bulk.BulkJoin;
+import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.bulk.BulkResult;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.bulk.testing.BulkAnswer;
+import io.github.gpujoin.core.bulk.testing.BulkRun;
+import io.github.gpujoin.core.bulk.testing.KeyShape;
+import io.github.gpujoin.core.bulk.testing.NestedLoopBulkJoin;
+import io.github.gpujoin.core.bulk.testing.RandomBulkData;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
+import io.github.gpujoin.core.reference.ReferenceBulkJoin;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Failures of a bulk join on a GPU, on a device that the CPU emulates. */
+@ExtendWith(RegionLeakExtension.class)
+class GpuBulkJoinTest {
+
+    /** Joins, and returns the device. A join that fails has thrown what its contract says. */
+    private static void joinOn(HostBulkDevice device, RandomBulkData data, boolean mayFail)
+            throws Exception {
+        long openBefore = Buffers.openCount();
+        try (BulkJoin join =
+                new GpuBulkJoin(data.spec(), device.open(GpuOptions.defaults()), null)) {
+            BulkAnswer answer = BulkRun.join(join, data.left(), data.right(), 1);
+            assertThat(answer)
+                    .isEqualTo(NestedLoopBulkJoin.join(data.spec(), data.left(), data.right()));
+        } catch (EngineUnavailableException e) {
+            assertThat(mayFail).as("%s", e).isTrue();
+        } finally {
+            device.endProcess();
+        }
+        assertThat(Buffers.openCount()).isEqualTo(openBefore);
+    }
+
+    private static RandomBulkData data(BulkJoinKind kind) {
+        return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(BulkJoinKind.class)
+    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind) throws Exception {
+        HostBulkDevice healthy = new HostBulkDevice();
+        joinOn(healthy, data(kind), false);
+        for (int call = 0; call < healthy.calls(); call++) {
+            HostBulkDevice device = new HostBulkDevice();
+            device.failAfter(call);
+            joinOn(device, data(kind), true);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(BulkJoinKind.class)
+    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind) throws Exception {
+        HostBulkDevice healthy = new HostBulkDevice();
+        joinOn(healthy, data(kind), false);
+        for (int allocation = 0; allocation < healthy.allocations(); allocation++) {
+            HostBulkDevice device = new HostBulkDevice();
+            device.refuseAllocationsAfter(allocation);
+            joinOn(device, data(kind), true);
+            assertThat(device.usedBytes()).isZero();
+        }
+    }
+
+    static Stream<Arguments> severalRuns() {
+        return Arrays.stream(BulkJoinKind.values())
+                .flatMap(
+                        kind ->
+                                Stream.of(ColumnType.INT32, ColumnType.INT64)
+                                        .map(type -> Arguments.of(kind, type)));
+    }
+
+    @ParameterizedTest(name = "{0}, {1}")
+    @MethodSource("severalRuns")
+    void shouldJoinInputsOfSeveralRuns(BulkJoinKind kind, ColumnType key) throws Exception {
+        List<Chunk> left = manyRows(key, 2 * BulkRunLayout.RUN_ROWS + 4_711, 5);
+        List<Chunk> right = manyRows(key, BulkRunLayout.RUN_ROWS, 3);
+        ChunkSchema schema = left.get(0).schema();
+        List<Integer> rightColumns = kind.returns(JoinSide.RIGHT) ? List.of(1, 2) : List.of();
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", schema, List.of(0)),
+                        new BulkInput("r", schema, List.of(0)),
+                        kind,
+                        false,
+                        new BulkOutput.Rows(List.of(2, 0), rightColumns));
+        BulkAnswer expected;
+        try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
+            expected = BulkRun.join(reference, left, right, 1);
+        }
+        try (BulkJoin join =
+                new GpuBulkJoin(spec, new HostBulkDevice().open(GpuOptions.defaults()), null)) {
+            assertThat(BulkRun.join(join, left, right, 1)).isEqualTo(expected);
+        }
+    }
+
+    /** Keys are multiples of a factor, and a few are null. */
+    private static List<Chunk> manyRows(ColumnType key, int rows, int factor) {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.nullable("key", key),
+                        Column.of("row", ColumnType.INT32),
+                        Column.of("text", ColumnType.STRING));
+        List<Chunk> chunks = new ArrayList<>();
+        for (int from = 0; from < rows; from += 10_000) {
+            Object[][] values = new Object[Math.min(rows - from, 10_000)][];
+            for (int i = 0; i < values.length; i++) {
+                int row = from + i;
+                Long value = row % 1_000 == 7 ? null : (long) factor * row;
+                values[i] = new Object[] {value, row, "row " + row % 100};
+            }
+            chunks.add(TestChunks.of(schema, values));
+        }
+        return chunks;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldMergeInputsInTheOrderOfTheirKeys(boolean hasManyPairs) throws Exception {
+        ChunkSchema schema = manyRows(ColumnType.INT64, 1, 1).get(0).schema();
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", schema, List.of(0)),
+                        new BulkInput("r", schema, List.of(0)),
+                        BulkJoinKind.INNER,
+                        false,
+                        new BulkOutput.Rows(List.of(1), List.of(0, 2)));
+        // 700 * 700 pairs of one key exceed the memory, and are found by the radix join
+        int rows = hasManyPairs ? 700 : 60_000;
+        List<Chunk> chunks = manyRows(ColumnType.INT64, rows, hasManyPairs ? 0 : 3);
+        BulkAnswer expected;
+        try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
+            expected = BulkRun.join(reference, chunks, chunks, 1);
+        }
+        HostBulkDevice device = new HostBulkDevice();
+        try (BulkJoin join = new GpuBulkJoin(spec, device.open(GpuOptions.defaults()), null)) {
+            assertThat(BulkRun.join(join, chunks, chunks, 1)).isEqualTo(expected);
+        }
+        assertThat(device.usedBytes()).isZero();
+        assertThat(device.launched("sort_merge_merge_tiles")).isTrue();
+        assertThat(device.launched("resident_join")).isEqualTo(hasManyPairs);
+    }
+
+    @Test
+    void shouldHoldOneResultAtATime() throws Exception {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64), Column.of("text", ColumnType.STRING));
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", schema, List.of(0)),
+                        new BulkInput("r", schema, List.of(0)),
+                        BulkJoinKind.INNER,
+                        false,
+                        new BulkOutput.Rows(List.of(1), List.of(0)));
+        String text = "x".repeat(10_000);
+        List<Object[]> rows = new ArrayList<>();
+        for (long i = 0; i < 1_000; i++) {
+            rows.add(new Object[] {i % 10, text});
+        }
+        List<Chunk> chunks = List.of(TestChunks.of(schema, rows.toArray(new Object[0][])));
+        try (GpuBulkJoin join =
+                new GpuBulkJoin(spec, new HostBulkDevice().open(GpuOptions.defaults()), null)) {
+            BulkRun.submit(join, chunks, chunks, 1);
+            join.finish();
+            long rowCount = 0;
+            for (int i = 0; i < 20; i++) {
+                rowCount += ((BulkResult.Rows) join.poll(0)).chunk().rowCount();
+                assertThat(join.waitingResults()).isLessThanOrEqualTo(1);
+            }
+            assertThat(rowCount).isLessThan(20 * 200);
+        }
+    }
+
+    @Test
+    void shouldRefuseKeysThatAreNotExactWords() {
+        ChunkSchema schema = ChunkSchema.of(Column.of("name", ColumnType.STRING));
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", schema, List.of(0)),
+                        new BulkInput("r", schema, List.of(0)),
+                        BulkJoinKind.INNER,
+                        false,
+                        new BulkOutput.Count());
+        assertThatExceptionOfType(GpuUnavailableException.class)
+                .isThrownBy(
+                        () ->
+                                new GpuBulkJoin(
+                                        spec,
+                                        GpuOptions.defaults(),
+                                        MemoryReservations.unlimited(),
+                                        null))
+                .withMessageContaining("integers of at most 8 bytes together")
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.UNSUPPORTED_JOIN));
+    }
+
+    @Test
+    void shouldStopWhenInterrupted() throws Exception {
+        RandomBulkData data =
+                RandomBulkData.large(
+                        5, BulkJoinKind.INNER, KeyShape.LONG, RandomBulkData.Output.ROWS);
+        try (BulkJoin join =
+                new GpuBulkJoin(
+                        data.spec(), new HostBulkDevice().open(GpuOptions.defaults()), null)) {
+            BulkRun.submit(join, data.left(), data.right(), 1);
+            join.finish();
+            Thread.currentThread().interrupt();
+            assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> join.poll(0));
+            BulkAnswer answer = new BulkAnswer();
+            join.drain(result -> answer.add(join.spec(), result));
+            assertThat(join.stats().leftRows())
+                    .isEqualTo(data.left().stream().mapToLong(c -> c.rowCount()).sum());
+            assertThat(join.stats().resultRows()).isPositive();
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.kernels.binding.CudaDriver;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+
+/** A device for bulk joins that the CPU emulates, see {@link BulkKernelsOnHost}. */
+final class HostBulkDevice {
+
+    private final RefusingDriver memory = new RefusingDriver();
+
+    /** Driver calls until all of them fail. */
+    private int callsLeft = Integer.MAX_VALUE;
+
+    private int calls;
+    private boolean refusesNext;
+    private boolean refusesPinned;
+    private boolean divides;
+    private final Set<String> launched = new HashSet<>();
+
+    /** Opens the device for one join, which closes it. */
+    BulkDevice open(GpuOptions options) {
+        CudaDriver driver =
+                (CudaDriver)
+                        Proxy.newProxyInstance(
+                                getClass().getClassLoader(),
+                                new Class<?>[] {CudaDriver.class},
+                                (proxy, method, arguments) -> call(method, arguments));
+        return new BulkDevice(
+                new DeviceLease(driver, options), options, MemoryReservations.unlimited());
+    }
+
+    /** Refuses the next allocation of device memory. */
+    void refuseNextDeviceAllocation() {
+        refusesNext = true;
+    }
+
+    /** Refuses pinned memory once rows are divided by partition. */
+    void refusePinnedWhenDividing() {
+        refusesPinned = true;
+    }
+
+    private void refuse(Object lengthBytes) {
+        throw new GpuUnavailableException(
+                GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
+    }
+
+    private Object call(Method method, Object[] arguments) throws Throwable {
+        boolean isPoll = method.getName().equals("isIdle");
+        if (!isPoll && calls++ >= callsLeft) {
+            memory.loseDevice();
+        }
+        if (refusesNext && method.getName().equals("allocateDevice")) {
+            refusesNext = false;
+            refuse(arguments[0]);
+        }
+        if (refusesPinned && divides && method.getName().equals("allocatePinned")) {
+            refuse(arguments[0]);
+        }
+        try {
+            Object result = method.invoke(memory, arguments);
+            if (method.getName().startsWith("launch")) {
+                launched.add((String) arguments[0]);
+            }
+            if (method.getName().equals("launch")) {
+                long[] words = (long[]) arguments[3];
+                long[][] parameters =
+                        Arrays.stream(words)
+                                .mapToObj(word -> new long[] {word})
+                                .toArray(long[][]::new);
+                BulkKernelsOnHost.run((String) arguments[0], parameters);
+            } else if (method.getName().equals("launchWithSharedMemory")) {
+                divides |= ((String) arguments[0]).startsWith("gpujoin_bulk_count");
+                BulkKernelsOnHost.run((String) arguments[0], (long[][]) arguments[4]);
+            }
+            return result;
+        } catch (InvocationTargetException e) {
+            throw e.getCause();
+        }
+    }
+
+    /** Makes all driver calls fail after this number of calls. */
+    void failAfter(int calls) {
+        callsLeft = calls;
+    }
+
+    void refuseAllocationsAfter(int allocations) {
+        memory.refuseAllocationsAfter(allocations);
+    }
+
+    /** Whether rows were divided by partition. */
+    boolean hasDivided() {
+        return divides;
+    }
+
+    /** Returns whether a kernel was launched, by the name between module and width. */
+    boolean launched(String kernel) {
+        return launched.stream().anyMatch(name -> name.startsWith("gpujoin_" + kernel));
+    }
+
+    int calls() {
+        return calls;
+    }
+
+    int allocations() {
+        return memory.allocations();
+    }
+
+    /** Returns the bytes of device memory and pinned memory in use. */
+    long usedBytes() {
+        return memory.deviceBytes() + memory.pinnedBytes();
+    }
+
+    /** Frees what a join dropped on a lost device. */
+    void endProcess() {
+        memory.endProcess();
+    }
+}

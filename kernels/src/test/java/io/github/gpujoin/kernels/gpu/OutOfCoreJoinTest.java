@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import io.github.gpujoin.core.bulk.BulkInput;
+import io.github.gpujoin.core.bulk.BulkJoin;
+import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkOutput;
+import io.github.gpujoin.core.bulk.BulkResult;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.bulk.testing.BulkAnswer;
+import io.github.gpujoin.core.bulk.testing.BulkRun;
+import io.github.gpujoin.core.bulk.testing.KeyShape;
+import io.github.gpujoin.core.bulk.testing.NestedLoopBulkJoin;
+import io.github.gpujoin.core.bulk.testing.RandomBulkData;
+import io.github.gpujoin.core.engine.EngineUnavailableException;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.reference.ReferenceBulkJoin;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Bulk joins beyond device memory, on a device that the CPU emulates. */
+@ExtendWith(RegionLeakExtension.class)
+class OutOfCoreJoinTest {
+
+    private static final ChunkSchema TUPLES =
+            ChunkSchema.of(Column.of("key", ColumnType.INT64), Column.of("row", ColumnType.INT64));
+
+    private static final int CHUNK_ROWS = 10_000;
+
+    @TempDir Path directory;
+
+    private static GpuOptions withDeviceBytes(long bytes) {
+        return GpuOptions.defaults().withMemory(new MemoryBudget(bytes, MemoryBudget.BY_MACHINE));
+    }
+
+    private static BulkJoinSpec tuples(BulkJoinKind kind, BulkOutput output) {
+        return new BulkJoinSpec(
+                new BulkInput("l", TUPLES, List.of(0)),
+                new BulkInput("r", TUPLES, List.of(0)),
+                kind,
+                false,
+                output);
+    }
+
+    private static List<Chunk> chunks(int rows, LongUnaryOperator keys) {
+        List<Chunk> chunks = new ArrayList<>();
+        for (int first = 0; first < rows; first += CHUNK_ROWS) {
+            ChunkBuilder builder = new ChunkBuilder(TUPLES, 16 * CHUNK_ROWS);
+            for (int row = first; row < Math.min(rows, first + CHUNK_ROWS); row++) {
+                builder.putLong(0, keys.applyAsLong(row));
+                builder.putLong(1, row);
+                builder.endRow();
+            }
+            chunks.add(builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0));
+        }
+        return chunks;
+    }
+
+    /** Returns results, and a checksum of their values that does not depend on their order. */
+    private static List<Long> summary(BulkJoin join, List<Chunk> left, List<Chunk> right)
+            throws InterruptedException {
+        BulkRun.submit(join, left, right, 1);
+        join.finish();
+        long[] sums = new long[2];
+        join.drain(
+                result -> {
+                    BulkResult.Rows rows = (BulkResult.Rows) result;
+                    Chunk chunk = rows.chunk();
+                    sums[0] += chunk.rowCount();
+                    for (int row = 0; row < chunk.rowCount(); row++) {
+                        long hash = rows.sides().ordinal();
+                        for (int column = 0; column < chunk.schema().size(); column++) {
+                            hash = (hash + chunk.getLong(column, row)) * 0x9E3779B97F4A7C15L;
+                            hash ^= hash >>> 29;
+                        }
+                        sums[1] += hash;
+                    }
+                });
+        return List.of(sums[0], sums[1]);
+    }
+
+    static Stream<Arguments> manyRuns() {
+        return Stream.of(BulkJoinKind.values())
+                .flatMap(
+                        kind ->
+                                Stream.of(false, true)
+                                        .map(isSkewed -> Arguments.of(kind, isSkewed)));
+    }
+
+    /**
+     * Partitions of several runs. If inputs are skewed, a partition has more than fits, most of
+     * them with one key that has no match on the other side, or few.
+     */
+    @ParameterizedTest(name = "{0}, skewed {1}")
+    @MethodSource("manyRuns")
+    void shouldJoinManyRuns(BulkJoinKind kind, boolean isSkewed) throws Exception {
+        List<Chunk> left =
+                chunks(400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
+        List<Chunk> right =
+                chunks(300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
+        BulkJoinSpec spec =
+                tuples(
+                        kind,
+                        new BulkOutput.Rows(
+                                List.of(0, 1),
+                                kind.returns(JoinSide.RIGHT) ? List.of(1, 0) : List.of()));
+        List<Long> expected;
+        try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
+            expected = summary(reference, left, right);
+        }
+        HostBulkDevice device = new HostBulkDevice();
+        try (GpuBulkJoin join =
+                new GpuBulkJoin(spec, device.open(withDeviceBytes(22 << 20)), null)) {
+            assertThat(summary(join, left, right)).isEqualTo(expected);
+            assertThat(device.hasDivided()).isTrue();
+        }
+        assertThat(device.usedBytes()).isZero();
+    }
+
+    private static RandomBulkData data(BulkJoinKind kind) {
+        return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
+    }
+
+    /** Configures an open device. */
+    @FunctionalInterface
+    private interface Fault {
+        void on(HostBulkDevice device);
+    }
+
+    /** Joins out of core. A join that fails has thrown what its contract says. */
+    private void join(
+            HostBulkDevice host,
+            @Nullable Path files,
+            RandomBulkData data,
+            Fault fault,
+            boolean mayFail)
+            throws Exception {
+        long openBefore = Buffers.openCount();
+        fault.on(host);
+        try {
+            BulkDevice device = host.open(withDeviceBytes(48 << 20));
+            host.refuseNextDeviceAllocation();
+            if (files != null) {
+                host.refusePinnedWhenDividing();
+            }
+            try (BulkJoin join = new GpuBulkJoin(data.spec(), device, files)) {
+                assertThat(BulkRun.join(join, data.left(), data.right(), 1))
+                        .isEqualTo(NestedLoopBulkJoin.join(data.spec(), data.left(), data.right()));
+                assertThat(host.hasDivided()).isTrue();
+                assertThat(join.stats().spilledBytes() > 0).isEqualTo(files != null);
+            }
+        } catch (EngineUnavailableException e) {
+            assertThat(mayFail).as("%s", e).isTrue();
+        } finally {
+            host.endProcess();
+        }
+        assertThat(Buffers.openCount()).isEqualTo(openBefore);
+        assertThat(Files.list(directory)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FULL", "SEMI"})
+    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind) throws Exception {
+        for (Path files : new Path[] {null, directory}) {
+            HostBulkDevice healthy = new HostBulkDevice();
+            join(healthy, files, data(kind), device -> {}, false);
+            for (int call = 0; call < healthy.calls(); call++) {
+                int good = call;
+                join(
+                        new HostBulkDevice(),
+                        files,
+                        data(kind),
+                        device -> device.failAfter(good),
+                        true);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FULL", "SEMI"})
+    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind) throws Exception {
+        HostBulkDevice healthy = new HostBulkDevice();
+        join(healthy, directory, data(kind), device -> {}, false);
+        for (int allocation = 0; allocation < healthy.allocations(); allocation++) {
+            int good = allocation;
+            HostBulkDevice host = new HostBulkDevice();
+            join(host, directory, data(kind), device -> device.refuseAllocationsAfter(good), true);
+            assertThat(host.usedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldAskForADirectoryBeyondHostMemory() throws Exception {
+        HostBulkDevice host = new HostBulkDevice();
+        BulkDevice device = host.open(withDeviceBytes(48 << 20));
+        host.refuseNextDeviceAllocation();
+        host.refusePinnedWhenDividing();
+        RandomBulkData data = data(BulkJoinKind.INNER);
+        try (BulkJoin join = new GpuBulkJoin(data.spec(), device, null)) {
+            assertThatExceptionOfType(EngineUnavailableException.class)
+                    .isThrownBy(() -> BulkRun.join(join, data.left(), data.right(), 1))
+                    .withMessageContaining("Name a directory")
+                    .satisfies(
+                            e ->
+                                    assertThat(e.scope())
+                                            .isEqualTo(EngineUnavailableException.Scope.NO_MEMORY));
+        }
+        assertThat(host.usedBytes()).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"FULL", "SEMI"})
+    void shouldLoseNoResultWhenInterrupted(BulkJoinKind kind) throws Exception {
+        RandomBulkData data =
+                RandomBulkData.small(5, kind, KeyShape.LONG, RandomBulkData.Output.ROWS);
+        HostBulkDevice host = new HostBulkDevice();
+        BulkDevice device = host.open(withDeviceBytes(48 << 20));
+        host.refuseNextDeviceAllocation();
+        host.refusePinnedWhenDividing();
+        try (BulkJoin join = new GpuBulkJoin(data.spec(), device, directory)) {
+            BulkRun.submit(join, data.left(), data.right(), 1);
+            join.finish();
+            Thread.currentThread().interrupt();
+            assertThatExceptionOfType(InterruptedException.class).isThrownBy(() -> join.poll(0));
+            BulkAnswer answer = new BulkAnswer();
+            join.drain(result -> answer.add(join.spec(), result));
+            assertThat(answer)
+                    .isEqualTo(NestedLoopBulkJoin.join(data.spec(), data.left(), data.right()));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.kernels.gpu;
+
+import io.github.gpujoin.core.bulk.BulkJoin;
+import io.github.gpujoin.core.bulk.BulkJoinConformance;
+import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import java.nio.file.Path;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Inputs that leave an emulated device, for a file. */
+class SpilledHostBulkJoinConformanceTest extends BulkJoinConformance {
+
+    @TempDir static Path directory;
+
+    /** Enough for a few partitions, however long a row is. */
+    private static final GpuOptions OPTIONS =
+            GpuOptions.defaults().withMemory(new MemoryBudget(160 << 20, MemoryBudget.BY_MACHINE));
+
+    @Override
+    protected boolean supports(BulkJoinSpec spec) {
+        return GpuBulkJoin.unsupported(spec).isEmpty();
+    }
+
+    @Override
+    protected BulkJoin create(BulkJoinSpec spec) {
+        HostBulkDevice host = new HostBulkDevice();
+        BulkDevice device = host.open(OPTIONS);
+        host.refuseNextDeviceAllocation();
+        host.refusePinnedWhenDividing();
+        return new GpuBulkJoin(spec, device, directory);
+    }
+}
