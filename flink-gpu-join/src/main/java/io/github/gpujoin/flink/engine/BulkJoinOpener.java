@@ -6,15 +6,19 @@ import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
-import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
 import java.io.File;
 import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.streaming.api.graph.StreamConfig;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,15 +28,17 @@ import org.slf4j.LoggerFactory;
  *
  * @param factories in the order of preference; a later one is used where the earlier ones are
  *     unavailable
+ * @param isRequested whether the user named the first one
  * @param slotMemoryBytes limit of the join's managed memory in each slot
  */
-public record BulkJoinOpener(List<BulkJoinFactory> factories, long slotMemoryBytes)
+public record BulkJoinOpener(
+        List<BulkJoinFactory> factories, boolean isRequested, long slotMemoryBytes)
         implements Serializable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BulkJoinOpener.class);
 
-    /** Native memory of all bulk joins of the process. */
-    private static final MemoryAccount PROCESS = new MemoryAccount("bulk join");
+    /** Native memory that all bulk joins of the process have reserved, in bytes. */
+    private static final AtomicLong PROCESS_BYTES = new AtomicLong();
 
     /** Spreads the joins of the process over the directories. */
     private static final AtomicInteger NEXT_DIRECTORY = new AtomicInteger();
@@ -41,8 +47,10 @@ public record BulkJoinOpener(List<BulkJoinFactory> factories, long slotMemoryByt
      * An opened join, which the caller closes, and then its memory.
      *
      * @param name of the implementation
+     * @param refusal why no GPU joins, if one was tried
      */
-    public record Opened(BulkJoin join, String name, AutoCloseable memory) {}
+    public record Opened(
+            BulkJoin join, String name, AutoCloseable memory, @Nullable GpuFailure refusal) {}
 
     /** Copies the list. */
     public BulkJoinOpener {
@@ -51,34 +59,42 @@ public record BulkJoinOpener(List<BulkJoinFactory> factories, long slotMemoryByt
 
     /** Returns the native memory of all bulk joins of the process, in bytes. */
     public static long processBytes() {
-        return PROCESS.usedBytes();
+        return PROCESS_BYTES.get();
     }
 
     /**
      * Opens a join without input.
      *
+     * @param assigned devices of the subtask
      * @throws EngineUnavailableException if no implementation is available
      */
-    public Opened open(BulkJoinSpec spec, Environment task, StreamConfig operator) {
+    public Opened open(
+            BulkJoinSpec spec, Environment task, StreamConfig operator, AssignedGpu assigned) {
         JoinMemory.Part memory =
                 JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes));
         try {
-            return open(spec, memory, directory(task));
+            return open(spec, memory, directory(task), assigned);
         } catch (Throwable e) {
             memory.close();
             throw e;
         }
     }
 
-    private Opened open(BulkJoinSpec spec, JoinMemory.Part memory, Path directory) {
-        Allocator allocator = PROCESS.within(memory.memory());
+    private Opened open(
+            BulkJoinSpec spec, JoinMemory.Part memory, Path directory, AssignedGpu assigned) {
+        MemoryReservations counted = new CountedReservations(memory.memory(), PROCESS_BYTES);
         EngineUnavailableException unavailable = null;
+        GpuFailure refusal = null;
         for (BulkJoinFactory factory : factories) {
             try {
-                BulkJoin join = factory.create(spec, allocator, directory);
-                return new Opened(join, factory.joinName(), memory);
+                BulkJoin join = placed(factory, assigned).create(spec, counted, directory);
+                return new Opened(join, factory.joinName(), memory, refusal);
             } catch (EngineUnavailableException e) {
-                LOG.info("A bulk join is unavailable: join={}", factory.joinName(), e);
+                log(factory, e);
+                if (e instanceof GpuUnavailableException gpu) {
+                    refusal = gpu.failure();
+                    assigned.close();
+                }
                 if (unavailable != null) {
                     e.addSuppressed(unavailable);
                 }
@@ -86,6 +102,23 @@ public record BulkJoinOpener(List<BulkJoinFactory> factories, long slotMemoryByt
             }
         }
         throw unavailable;
+    }
+
+    /** Chooses a device for the subtask. */
+    private static BulkJoinFactory placed(BulkJoinFactory factory, AssignedGpu assigned) {
+        return factory instanceof GpuBulkJoinFactory gpu
+                ? gpu.onDevice(assigned.numberOr(gpu.options().device()))
+                : factory;
+    }
+
+    /** A join that did not name its implementation expects that a machine lacks it. */
+    private void log(BulkJoinFactory factory, EngineUnavailableException e) {
+        boolean isAbsence = e instanceof GpuUnavailableException gpu && gpu.failure().isAbsence();
+        if (isAbsence && !isRequested) {
+            LOG.info("Bulk join is unavailable: join={}. {}", factory.joinName(), e.getMessage());
+        } else {
+            LOG.warn("Bulk join is unavailable: join={}", factory.joinName(), e);
+        }
     }
 
     /** Flink deletes the directory when the TaskManager ends. */

@@ -3,14 +3,11 @@
 package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.core.bulk.BulkInput;
-import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.reference.ReferenceBulkJoinFactory;
-import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
@@ -18,7 +15,6 @@ import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
-import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.runtime.bulk.ChunkJoinOperatorFactory;
@@ -29,7 +25,6 @@ import java.util.stream.IntStream;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.ExecutionOptions;
-import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
@@ -163,12 +158,7 @@ public final class BulkChunkJoin {
     }
 
     private BulkJoinOpener joins() {
-        ReadableConfig config = env.getConfiguration();
-        BulkJoinFactory factory =
-                config.get(GpuJoinOptions.ENGINE) == GpuJoinOptions.Engine.REFERENCE
-                        ? new ReferenceBulkJoinFactory()
-                        : new CpuRadixJoinFactory(env.getParallelism());
-        return new BulkJoinOpener(List.of(factory), JoinConfig.cpuMemoryBytes(config));
+        return BulkTopology.joins(env.getConfiguration(), env.getParallelism());
     }
 
     /** Explains how the join will run. */

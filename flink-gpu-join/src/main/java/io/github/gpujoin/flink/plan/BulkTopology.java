@@ -19,6 +19,7 @@ import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
 import io.github.gpujoin.flink.runtime.bulk.BulkJoinOperatorFactory;
 import io.github.gpujoin.flink.runtime.bulk.BulkJoinSettings;
+import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
 import java.time.Duration;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -199,11 +200,25 @@ final class BulkTopology {
 
     /** Returns the implementations of the join, the preferred one first. */
     BulkJoinOpener joins() {
-        ReadableConfig config = env.getConfiguration();
-        BulkJoinFactory factory =
-                config.get(GpuJoinOptions.ENGINE) == GpuJoinOptions.Engine.REFERENCE
-                        ? new ReferenceBulkJoinFactory()
-                        : new CpuRadixJoinFactory(THREADS);
-        return new BulkJoinOpener(List.of(factory), JoinConfig.cpuMemoryBytes(config));
+        return joins(env.getConfiguration(), THREADS);
+    }
+
+    /**
+     * Does the same for any join of bounded inputs.
+     *
+     * @param threads of a join on the CPU, beside the task's
+     */
+    static BulkJoinOpener joins(ReadableConfig config, int threads) {
+        BulkJoinFactory cpu = new CpuRadixJoinFactory(threads);
+        GpuJoinOptions.Engine engine = config.get(GpuJoinOptions.ENGINE);
+        // A GPU joins bounded inputs only if asked: it has no replacement after its first chunk.
+        List<BulkJoinFactory> factories =
+                switch (engine) {
+                    case GPU -> List.of(new GpuBulkJoinFactory(JoinConfig.gpuOptions(config)), cpu);
+                    case AUTO, CPU -> List.of(cpu);
+                    case REFERENCE -> List.of(new ReferenceBulkJoinFactory());
+                };
+        return new BulkJoinOpener(
+                factories, engine == GpuJoinOptions.Engine.GPU, JoinConfig.cpuMemoryBytes(config));
     }
 }

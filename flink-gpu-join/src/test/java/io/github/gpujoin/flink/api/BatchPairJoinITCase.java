@@ -68,7 +68,13 @@ class BatchPairJoinITCase {
         "SEMI, BATCH, INT, false, cpu",
         "SEMI, BATCH, STRING, true, cpu",
         "ANTI, BATCH, INT, false, cpu",
-        "ANTI, BATCH, STRING, true, reference"
+        "ANTI, BATCH, STRING, true, reference",
+        "INNER, BATCH, INT, false, gpu",
+        "LEFT, BATCH, INT, false, gpu",
+        "RIGHT, BATCH, INT, false, gpu",
+        "FULL, BATCH, INT, false, gpu",
+        "SEMI, BATCH, INT, true, gpu",
+        "ANTI, BATCH, INT, false, gpu"
     })
     void shouldJoinAsNestedLoopsDo(
             Kind kind, RuntimeExecutionMode mode, String key, boolean replicated, String engine)

@@ -5,7 +5,8 @@ package io.github.gpujoin.cpu.bulk;
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -24,8 +25,12 @@ public record CpuRadixJoinFactory(int threads) implements BulkJoinFactory {
     }
 
     @Override
-    public BulkJoin create(BulkJoinSpec spec, Allocator memory, @Nullable Path spillDirectory) {
+    public BulkJoin create(
+            BulkJoinSpec spec, MemoryReservations hostMemory, @Nullable Path spillDirectory) {
         RadixJoinOptions options = RadixJoinOptions.ofThreads(threads);
-        return new CpuRadixJoin(spec, options.spillingTo(spillDirectory), memory);
+        return new CpuRadixJoin(
+                spec,
+                options.spillingTo(spillDirectory),
+                new MemoryAccount("bulk join").within(hostMemory));
     }
 }

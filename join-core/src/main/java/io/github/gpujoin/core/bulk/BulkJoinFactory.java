@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.bulk;
 
-import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.io.Serializable;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +16,11 @@ public interface BulkJoinFactory extends Serializable {
     /**
      * Creates a join without input, which the caller closes.
      *
-     * @param memory all host memory that grows with the data
+     * @param hostMemory bounds all host memory that grows with the data
      * @param spillDirectory of files for rows that exceed the memory; null to fail instead
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException if this process cannot run
      *     the implementation, or the memory is too small; the caller may try another factory
      */
-    BulkJoin create(BulkJoinSpec spec, Allocator memory, @Nullable Path spillDirectory);
+    BulkJoin create(
+            BulkJoinSpec spec, MemoryReservations hostMemory, @Nullable Path spillDirectory);
 }

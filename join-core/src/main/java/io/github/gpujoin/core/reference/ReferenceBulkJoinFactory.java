@@ -5,7 +5,7 @@ package io.github.gpujoin.core.reference;
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryReservations;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,8 @@ public final class ReferenceBulkJoinFactory implements BulkJoinFactory {
     }
 
     @Override
-    public BulkJoin create(BulkJoinSpec spec, Allocator memory, @Nullable Path spillDirectory) {
+    public BulkJoin create(
+            BulkJoinSpec spec, MemoryReservations hostMemory, @Nullable Path spillDirectory) {
         return new ReferenceBulkJoin(spec);
     }
 }

@@ -19,5 +19,8 @@ final class BulkJoinMetrics {
         metrics.gauge("joinedRows", () -> join.stats().resultRows());
         metrics.gauge("joinBytes", () -> join.stats().memoryBytes());
         metrics.gauge("spilledBytes", () -> join.stats().spilledBytes());
+        if (opened.refusal() != null) {
+            metrics.addGroup("reason", opened.refusal().name()).counter("fallbacks").inc();
+        }
     }
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.bulk;
 
-import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinState;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
@@ -10,6 +9,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.BulkResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
+import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.pack.ExecutionMode;
@@ -56,6 +56,9 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Null unless open, as the emitter is. */
     private transient BulkJoinOpener.Opened opened;
 
+    /** The device of the subtask; null before it opens. */
+    private transient AssignedGpu gpu;
+
     private transient BulkResultEmitter<OUT> emitter;
 
     BulkJoinOperator(
@@ -78,7 +81,8 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
         ResultEmitter<OUT> results = emitters.create(getRuntimeContext());
         emitter = new BulkResultEmitter<>(settings.spec(), settings.bulk(), results, output);
-        opened = settings.joins().open(settings.bulk(), task, getOperatorConfig());
+        gpu = new AssignedGpu(getRuntimeContext());
+        opened = settings.joins().open(settings.bulk(), task, getOperatorConfig(), gpu);
         BulkJoinMetrics.register(getMetricGroup().addGroup(JoinMetrics.GROUP), opened);
     }
 
@@ -147,9 +151,9 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     @Override
     public void close() throws Exception {
         if (opened == null) {
-            IOUtils.closeAll(emitter, super::close);
+            IOUtils.closeAll(emitter, gpu, super::close);
         } else {
-            IOUtils.closeAll(opened.join(), opened.memory(), emitter, super::close);
+            IOUtils.closeAll(opened.join(), opened.memory(), gpu, emitter, super::close);
         }
     }
 }

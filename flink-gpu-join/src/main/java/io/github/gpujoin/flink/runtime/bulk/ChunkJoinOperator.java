@@ -8,6 +8,7 @@ import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
+import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.pack.ExecutionMode;
@@ -44,6 +45,9 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
     /** Null unless open, as the writer is. */
     private transient BulkJoinOpener.Opened opened;
 
+    /** The device of the subtask; null before it opens. */
+    private transient AssignedGpu gpu;
+
     private transient JoinedChunkWriter writer;
 
     private transient ChunkInputs inputs;
@@ -58,7 +62,8 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
         super.open();
         Environment task = getContainingTask().getEnvironment();
         ExecutionMode.requireBatchAtStart(task);
-        opened = settings.joins().open(settings.spec(), task, getOperatorConfig());
+        gpu = new AssignedGpu(getRuntimeContext());
+        opened = settings.joins().open(settings.spec(), task, getOperatorConfig(), gpu);
         writer =
                 settings.writers()
                         .create(task.getTaskInfo().getAttemptNumber(), settings.threads());
@@ -115,9 +120,9 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
     @Override
     public void close() throws Exception {
         if (opened == null) {
-            super.close();
+            IOUtils.closeAll(gpu, super::close);
         } else {
-            IOUtils.closeAll(inputs, opened.join(), opened.memory(), writer, super::close);
+            IOUtils.closeAll(inputs, opened.join(), opened.memory(), gpu, writer, super::close);
         }
     }
 }

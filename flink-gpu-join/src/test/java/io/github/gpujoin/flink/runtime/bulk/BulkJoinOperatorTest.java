@@ -21,7 +21,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
-import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
@@ -117,7 +117,7 @@ class BulkJoinOperatorTest {
                 spec,
                 bulk,
                 1,
-                new BulkJoinOpener(List.of(factories), Long.MAX_VALUE),
+                new BulkJoinOpener(List.of(factories), false, Long.MAX_VALUE),
                 JoinExplanation.planned("join", "flink", ReasonCode.BATCH_MODE, List.of(), 1));
     }
 
@@ -141,7 +141,8 @@ class BulkJoinOperatorTest {
         }
 
         @Override
-        public BulkJoin create(BulkJoinSpec spec, Allocator memory, Path spillDirectory) {
+        public BulkJoin create(
+                BulkJoinSpec spec, MemoryReservations hostMemory, Path spillDirectory) {
             throw new EngineUnavailableException(
                     EngineUnavailableException.Scope.DEVICE, "No device.", null);
         }
