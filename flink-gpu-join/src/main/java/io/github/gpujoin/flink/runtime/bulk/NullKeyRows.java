@@ -47,7 +47,11 @@ final class NullKeyRows {
      * @param isNull whether the keys of these rows are null
      */
     Chunk select(Chunk chunk, boolean isNull) {
-        ChunkBuilder builder = new ChunkBuilder(schema, chunk.lengthBytes());
+        // A builder's capacity assumes 8 bytes a variable-width value. Nulls and short values make
+        // rows narrower, so the chunk's length has no room for all of its rows.
+        int rowBytes = schema.fixedRowBytes() + 8 * schema.variableWidthColumnCount();
+        int targetBytes = Math.max(1, Math.multiplyExact(chunk.rowCount(), rowBytes));
+        ChunkBuilder builder = new ChunkBuilder(schema, targetBytes);
         for (int row = 0; row < chunk.rowCount(); row++) {
             if (isNull(chunk, row) == isNull) {
                 builder.addRow(chunk, row);
