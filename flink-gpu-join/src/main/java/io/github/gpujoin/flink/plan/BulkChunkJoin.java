@@ -95,8 +95,7 @@ public final class BulkChunkJoin {
         }
         uid.requireUnused(env);
         ChunkJoinSettings settings =
-                new ChunkJoinSettings(
-                        spec(), joins(), env.clean(writers), env.getParallelism(), explain());
+                new ChunkJoinSettings(spec(), joins(), env.clean(writers), threads(), explain());
         TwoInputTransformation<Chunk, Chunk, Long> join =
                 new TwoInputTransformation<>(
                         toOneSubtask(left, "left"),
@@ -158,7 +157,12 @@ public final class BulkChunkJoin {
     }
 
     private BulkJoinOpener joins() {
-        return BulkTopology.joins(env.getConfiguration(), env.getParallelism());
+        return BulkTopology.joins(env.getConfiguration(), threads());
+    }
+
+    /** The environment's parallelism, which is negative if the scheduler chooses it. */
+    private int threads() {
+        return Math.max(1, env.getParallelism());
     }
 
     /** Explains how the join will run. */

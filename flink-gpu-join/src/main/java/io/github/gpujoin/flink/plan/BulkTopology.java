@@ -74,11 +74,12 @@ final class BulkTopology {
         this.env = env;
         this.uid = uid;
         this.badRecords = badRecords;
+        // The parallelism is negative if the scheduler chooses it.
         int maxParallelism =
                 env.getMaxParallelism() > 0
                         ? env.getMaxParallelism()
                         : KeyGroupRangeAssignment.computeDefaultMaxParallelism(
-                                env.getParallelism());
+                                Math.max(1, env.getParallelism()));
         this.partitions = Math.min(maxParallelism, Math.max(MAX_PARTITIONS, env.getParallelism()));
     }
 

@@ -14,6 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import org.apache.flink.api.common.ExecutionConfig;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
 import org.apache.flink.api.common.RuntimeExecutionMode;
@@ -180,6 +181,16 @@ class BatchJobITCase {
                 .containsExactlyInAnyOrderElementsOf(expected());
 
         assertThat(ATTEMPTS).contains("0/3#0", "1/3#0", "2/3#0");
+    }
+
+    @Test
+    void shouldRunWithoutLimitOfParallelism() throws Exception {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(batch());
+        env.setParallelism(ExecutionConfig.PARALLELISM_DEFAULT); // as parallelism.default: -1
+
+        assertThat(collected(joined(env, Fault.NONE)))
+                .containsExactlyInAnyOrderElementsOf(expected());
     }
 
     @Test
