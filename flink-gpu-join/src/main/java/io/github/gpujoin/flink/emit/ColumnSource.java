@@ -3,6 +3,7 @@
 package io.github.gpujoin.flink.emit;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -64,15 +65,16 @@ record ColumnSource(
             throw refused("A result column names an unknown side of the join", field, null);
         }
         DimensionSpec dimension = spec.dimensions().get(field.side());
+        boolean isKey = field.column() == dimension.keyColumn();
+        if (isKey && dimension.kind() != JoinKind.ANTI) {
+            // An engine does not repeat the key, which the fact's key equals.
+            return ofFact(spec, field, dimension.factKeyColumn());
+        }
         if (!dimension.kind().keepsPayload()) {
             throw refused(
                     "A column of a semi-joined or anti-joined dimension was selected",
                     field,
                     dimension);
-        }
-        if (field.column() == dimension.keyColumn()) {
-            // An engine does not repeat the key, which the fact's key equals.
-            return ofFact(spec, field, dimension.factKeyColumn());
         }
         Column column = checked(field, dimension.schema(), field.column());
         if (column.isFixed()) {

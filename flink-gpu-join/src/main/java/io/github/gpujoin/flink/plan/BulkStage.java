@@ -143,9 +143,15 @@ record BulkStage(int dimension, Facts facts, Packed build, JoinSpec spec, BulkJo
     }
 
     private JoinColumn joinColumn(SideColumn column) {
-        return column.side() == dimension
-                ? new JoinColumn(JoinSide.RIGHT.ordinal(), build.column(column.column()))
-                : new JoinColumn(JoinSide.LEFT.ordinal(), facts.require(column));
+        if (column.side() != dimension) {
+            return new JoinColumn(JoinSide.LEFT.ordinal(), facts.require(column));
+        }
+        DimensionSpec side = spec.dimensions().get(0);
+        int index = build.column(column.column());
+        // A semi join returns no column of the dimension. The fact's key equals the dimension's.
+        return index == side.keyColumn()
+                ? new JoinColumn(JoinSide.LEFT.ordinal(), side.factKeyColumn())
+                : new JoinColumn(JoinSide.RIGHT.ordinal(), index);
     }
 
     /** Returns the columns of the results that later stages read. */

@@ -371,6 +371,70 @@ class BatchStarJoinITCase {
                                 .toList());
     }
 
+    /** Of a stage before the last if the semi-joined dimension is replicated, else of the last. */
+    @ParameterizedTest
+    @CsvSource({"day, true", "day, false", "store, true", "store, false"})
+    void shouldGroupByKeyOfSemiJoin(String replicated, boolean hasText) throws Exception {
+        Sale[] sales = new Sale[500];
+        for (int i = 0; i < sales.length; i++) {
+            sales[i] = new Sale();
+            sales[i].store = i % 20;
+            sales[i].day = i % 30;
+            sales[i].amount = (short) i;
+        }
+        Day[] days = new Day[40]; // 20 dates, each twice
+        for (int i = 0; i < days.length; i++) {
+            days[i] = new Day();
+            days[i].date = i % 20;
+        }
+        List<Row> stores = new ArrayList<>();
+        for (int i = 0; i < 15; i++) {
+            stores.add(Row.of(i, "city " + i % 2));
+        }
+        StreamExecutionEnvironment env = environment("cpu");
+        DataStream<Row> groups =
+                StarJoin.of(env.fromData(Sale.class, sales))
+                        .dimension(
+                                env.fromData(Day.class, days),
+                                d ->
+                                        replicate(
+                                                d.named("day").on("day", "date").semi(),
+                                                replicated.equals("day")))
+                        .dimension(
+                                env.fromData(stores, STORES),
+                                d ->
+                                        replicate(
+                                                d.named("store").on("store", "id"),
+                                                replicated.equals("store")))
+                        .groupBy(
+                                hasText
+                                        ? new String[] {"date", "city"}
+                                        : new String[] {"date", "store"})
+                        .count("sales")
+                        .sumOfProduct("amount", "date", "weighted")
+                        .toRows();
+        Map<String, long[]> expected = new TreeMap<>();
+        for (Sale sale : sales) {
+            if (sale.day < 20 && sale.store < 15) {
+                String of = hasText ? "city " + sale.store % 2 : "" + sale.store;
+                long[] sums = expected.computeIfAbsent(sale.day + ", " + of, group -> new long[2]);
+                sums[0]++;
+                sums[1] += sale.amount * sale.day;
+            }
+        }
+        assertThat(texts(groups.map(row -> row.toString())))
+                .containsExactlyInAnyOrderElementsOf(
+                        expected.entrySet().stream()
+                                .map(
+                                        group ->
+                                                "+I[%s, %d, %d]"
+                                                        .formatted(
+                                                                group.getKey(),
+                                                                group.getValue()[0],
+                                                                group.getValue()[1]))
+                                .toList());
+    }
+
     private static void replicate(Dimension<?> dimension, boolean replicated) {
         if (replicated) {
             dimension.replicated();

@@ -9,6 +9,9 @@ import static io.github.gpujoin.flink.emit.StarFixture.columns;
 import static io.github.gpujoin.flink.emit.StarFixture.fact;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinKind;
+import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.record.RecordField;
 import java.util.List;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -50,8 +53,18 @@ class ResultColumnsTest {
     void shouldRefuseColumnsThatResultsDoNotHold() {
         RecordField key = DAYS.field("d_key");
 
+        JoinSpec anti =
+                new JoinSpec(
+                        FACTS.schema(),
+                        List.of(
+                                new DimensionSpec(
+                                        "day",
+                                        DAYS.schema(),
+                                        0,
+                                        FACTS.schema().require("anInt"),
+                                        JoinKind.ANTI)));
         assertThatThrownBy(
-                        () -> ResultColumns.of(SPEC, List.of(OutputField.ofDimension(1, 0, key))))
+                        () -> ResultColumns.of(anti, List.of(OutputField.ofDimension(0, 0, key))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(
                         "A column of a semi-joined or anti-joined dimension was selected");
