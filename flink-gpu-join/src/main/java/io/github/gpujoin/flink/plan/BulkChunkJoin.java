@@ -15,6 +15,7 @@ import io.github.gpujoin.flink.api.explain.Distribution;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.PartitionClass;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.runtime.bulk.ChunkJoinOperatorFactory;
@@ -95,7 +96,13 @@ public final class BulkChunkJoin {
         }
         uid.requireUnused(env);
         ChunkJoinSettings settings =
-                new ChunkJoinSettings(spec(), joins(), env.clean(writers), threads(), explain());
+                new ChunkJoinSettings(
+                        spec(),
+                        joins(),
+                        env.clean(writers),
+                        threads(),
+                        env.getConfiguration().get(GpuJoinOptions.METRICS),
+                        explain());
         TwoInputTransformation<Chunk, Chunk, Long> join =
                 new TwoInputTransformation<>(
                         toOneSubtask(left, "left"),

@@ -76,7 +76,13 @@ final class BulkPairJoin<B, P> {
                 builds,
                 probes,
                 isPartitioned,
-                new BulkJoinSettings(plan.spec(), spec(plan), 1, topology.joins(), explanation),
+                new BulkJoinSettings(
+                        plan.spec(),
+                        spec(plan),
+                        1,
+                        topology.joins(),
+                        topology.metrics(),
+                        explanation),
                 ResultEmitters.function(plan.spec(), plan.build(), plan.probe(), plan.join()),
                 resultType);
     }

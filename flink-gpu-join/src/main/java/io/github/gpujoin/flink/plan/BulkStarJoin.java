@@ -204,6 +204,7 @@ final class BulkStarJoin implements StarPipeline {
                 stage.bulk(),
                 stage.nullKeyBits(),
                 topology.joins(),
+                topology.metrics(),
                 topology.explain(List.of(explained(stage.dimension()))));
     }
 

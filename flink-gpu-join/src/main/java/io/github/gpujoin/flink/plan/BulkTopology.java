@@ -11,6 +11,7 @@ import io.github.gpujoin.flink.api.explain.DimensionExplanation;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.options.BadRecords;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
@@ -193,6 +194,10 @@ final class BulkTopology {
 
     int chunkBytes() {
         return JoinConfig.chunkBytes(env.getConfiguration());
+    }
+
+    MetricLevel metrics() {
+        return env.getConfiguration().get(GpuJoinOptions.METRICS);
     }
 
     long replicateMaxBytes() {

@@ -5,6 +5,8 @@ package io.github.gpujoin.flink.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.runtime.bulk.JoinThreads;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -253,6 +255,39 @@ class BatchJobITCase {
         assertThat(REPORTER.findMetrics(job, ".*gpuJoin.spilledBytes").values())
                 .anySatisfy(
                         spilled -> assertThat((Long) ((Gauge<?>) spilled).getValue()).isPositive());
+    }
+
+    @Test
+    void shouldCountRowsWithNullKeys() throws Exception {
+        StreamExecutionEnvironment env =
+                StreamExecutionEnvironment.getExecutionEnvironment(
+                        batch().set(GpuJoinOptions.METRICS, MetricLevel.ALL));
+        env.setParallelism(2);
+        DataStream<Long> joined =
+                PairJoin.build(numbers(env, "build", BUILD_ROWS))
+                        .probe(numbers(env, "probe", PROBE_ROWS))
+                        .where(n -> n, Types.LONG)
+                        .equalTo(n -> n % 2 == 0 ? n : null, Types.LONG)
+                        .left()
+                        .apply((build, probe) -> probe, Types.LONG);
+
+        JobID job;
+        try (CloseableIterator<Long> results = joined.collectAsync()) {
+            job = env.executeAsync().getJobID();
+            results.forEachRemaining(probe -> {});
+        }
+
+        assertThat(sum(job, "probeRows")).isEqualTo(PROBE_ROWS);
+        assertThat(sum(job, "resultRows")).isEqualTo(PROBE_ROWS);
+        assertThat(sum(job, "buildRows")).isEqualTo(BUILD_ROWS);
+        assertThat(sum(job, "dimension.build.rows")).isEqualTo(BUILD_ROWS);
+        assertThat(sum(job, "dimension.build.bytes")).isGreaterThan(8 * BUILD_ROWS);
+    }
+
+    private static long sum(JobID job, String metric) {
+        return REPORTER.findMetrics(job, ".*gpuJoin." + metric).values().stream()
+                .mapToLong(gauge -> (Long) ((Gauge<?>) gauge).getValue())
+                .sum();
     }
 
     @Test

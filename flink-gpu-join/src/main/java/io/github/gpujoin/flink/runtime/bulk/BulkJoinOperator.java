@@ -11,7 +11,6 @@ import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
-import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.pack.ExecutionMode;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -56,6 +55,8 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     /** Null unless open, as the emitter is. */
     private transient BulkJoinOpener.Opened opened;
 
+    private transient BulkJoinMetrics joinMetrics;
+
     /** The device of the subtask; null before it opens. */
     private transient AssignedGpu gpu;
 
@@ -83,7 +84,8 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         emitter = new BulkResultEmitter<>(settings.spec(), settings.bulk(), results, output);
         gpu = new AssignedGpu(getRuntimeContext());
         opened = settings.joins().open(settings.bulk(), task, getOperatorConfig(), gpu);
-        BulkJoinMetrics.register(getMetricGroup().addGroup(JoinMetrics.GROUP), opened);
+        joinMetrics =
+                new BulkJoinMetrics(getMetricGroup(), settings.metrics(), settings.bulk(), opened);
     }
 
     @Override
@@ -97,6 +99,7 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
     }
 
     private void submit(JoinSide side, Chunk chunk) throws Exception {
+        joinMetrics.received(side, chunk);
         try {
             NullKeyRows nulls = nullKeyRows.get(side);
             int nullCount = nulls.count(chunk);
@@ -105,6 +108,7 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
                 return;
             }
             emitter.emitOneSided(side, nulls.select(chunk, true));
+            joinMetrics.emittedNullKeys(nullCount);
             if (nullCount < chunk.rowCount()) {
                 opened.join().submit(side, nulls.select(chunk, false));
             }

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.record.RecordLayout;
 import java.io.Serializable;
@@ -23,6 +24,7 @@ public record BulkJoinSettings(
         BulkJoinSpec bulk,
         int nullKeyBits,
         BulkJoinOpener joins,
+        MetricLevel metrics,
         JoinExplanation plan)
         implements Serializable {
 

@@ -10,7 +10,6 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
 import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
-import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.pack.ExecutionMode;
 import java.util.EnumSet;
 import java.util.Set;
@@ -45,6 +44,8 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
     /** Null unless open, as the writer is. */
     private transient BulkJoinOpener.Opened opened;
 
+    private transient BulkJoinMetrics joinMetrics;
+
     /** The device of the subtask; null before it opens. */
     private transient AssignedGpu gpu;
 
@@ -68,7 +69,8 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
                 settings.writers()
                         .create(task.getTaskInfo().getAttemptNumber(), settings.threads());
         inputs = ChunkInputs.open(getOperatorConfig(), task, getUserCodeClassloader());
-        BulkJoinMetrics.register(getMetricGroup().addGroup(JoinMetrics.GROUP), opened);
+        joinMetrics =
+                new BulkJoinMetrics(getMetricGroup(), settings.metrics(), settings.spec(), opened);
     }
 
     @Override
@@ -83,6 +85,7 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
 
     private void submit(JoinSide side, Chunk arrived) throws InterruptedException {
         Chunk chunk = inputs.received(side, arrived);
+        joinMetrics.received(side, chunk);
         try {
             opened.join().submit(side, chunk);
         } finally {

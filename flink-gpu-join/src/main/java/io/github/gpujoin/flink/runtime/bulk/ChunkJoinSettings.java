@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime.bulk;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import java.io.Serializable;
 
@@ -20,6 +21,7 @@ public record ChunkJoinSettings(
         BulkJoinOpener joins,
         JoinedChunkWriter.Factory writers,
         int threads,
+        MetricLevel metrics,
         JoinExplanation plan)
         implements Serializable {
 

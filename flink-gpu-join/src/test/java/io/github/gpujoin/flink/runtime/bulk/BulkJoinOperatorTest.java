@@ -26,6 +26,7 @@ import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.runtime.TextEmitter;
 import java.nio.file.Path;
@@ -118,6 +119,7 @@ class BulkJoinOperatorTest {
                 bulk,
                 1,
                 new BulkJoinOpener(List.of(factories), false, Long.MAX_VALUE),
+                MetricLevel.ESSENTIAL,
                 JoinExplanation.planned("join", "flink", ReasonCode.BATCH_MODE, List.of(), 1));
     }
 
