@@ -165,7 +165,7 @@ final class BulkStarJoin implements StarPipeline {
                             builds.get(stage.dimension()),
                             joined,
                             plan.isPartitioned(stage.dimension()),
-                            settings(stage),
+                            settings(stage, null),
                             ResultEmitters.chunks(carried, topology.chunkBytes(), false),
                             ChunkTypeInfo.of(carried.schema()));
             joined = packedForNext(joined, stages.get(i + 1));
@@ -176,7 +176,7 @@ final class BulkStarJoin implements StarPipeline {
                 builds.get(last.dimension()),
                 joined,
                 plan.isPartitioned(last.dimension()),
-                settings(last),
+                settings(last, explain()),
                 emitter,
                 type);
     }
@@ -198,14 +198,14 @@ final class BulkStarJoin implements StarPipeline {
                 ChunkTypeInfo.of(next.facts().schema()));
     }
 
-    private BulkJoinSettings settings(BulkStage stage) {
+    private BulkJoinSettings settings(BulkStage stage, @Nullable JoinExplanation explanation) {
         return new BulkJoinSettings(
                 stage.spec(),
                 stage.bulk(),
                 stage.nullKeyBits(),
                 topology.joins(),
                 topology.metrics(),
-                topology.explain(List.of(explained(stage.dimension()))));
+                explanation);
     }
 
     private String name(int dimension) {

@@ -147,7 +147,9 @@ final class BulkTopology {
             BulkJoinSettings settings,
             ResultEmitterFactory<OUT> emitter,
             TypeInformation<OUT> resultType) {
-        LOG.info("{}", settings.plan());
+        if (settings.plan() != null) {
+            LOG.info("{}", settings.plan());
+        }
         DataStream<Chunk> builds = isPartitioned ? byPartition(build) : build.broadcast();
         DataStream<Chunk> probes = isPartitioned ? byPartition(probe) : probe;
         TwoInputTransformation<Chunk, Chunk, OUT> join =

@@ -38,7 +38,7 @@ public final class Explanations {
                 .filter(TwoInputTransformation.class::isInstance)
                 .map(t -> ((TwoInputTransformation<?, ?, ?>) t).getOperatorFactory())
                 .filter(PlannedJoin.class::isInstance)
-                .map(factory -> ((PlannedJoin) factory).plan())
+                .flatMap(factory -> ((PlannedJoin) factory).plan().stream())
                 .toList();
     }
 

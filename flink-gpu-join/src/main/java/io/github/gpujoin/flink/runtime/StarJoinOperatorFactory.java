@@ -8,6 +8,7 @@ import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.exchange.ring.RendezvousProvider;
 import io.github.gpujoin.flink.filter.FilterCoordinator;
 import io.github.gpujoin.flink.runtime.histogram.HistogramCoordinator;
+import java.util.Optional;
 import org.apache.flink.runtime.jobgraph.OperatorID;
 import org.apache.flink.runtime.operators.coordination.OperatorCoordinator;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
@@ -37,8 +38,8 @@ public final class StarJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     }
 
     @Override
-    public JoinExplanation plan() {
-        return settings.reporting().plan();
+    public Optional<JoinExplanation> plan() {
+        return Optional.of(settings.reporting().plan());
     }
 
     @Override

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkCursor;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.util.ArrayList;
 import java.util.List;
@@ -443,13 +444,18 @@ class BatchStarJoinITCase {
 
     @Test
     void shouldExplainStages() {
-        StarJoin<Row> join =
-                join(environment("cpu"), Data.of(1), Kind.LEFT, Kind.INNER, Kind.SEMI, "name");
+        StreamExecutionEnvironment env = environment("cpu");
+        StarJoin<Row> join = join(env, Data.of(1), Kind.LEFT, Kind.INNER, Kind.SEMI, "name");
         assertThat(join.explain().toString().lines().map(line -> line.strip().split(" +")))
                 .contains(
                         "item INNER REPLICATED ASKED all cpu BATCH_MODE - -".split(" "),
                         "store LEFT PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "),
                         "day SEMI PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "));
+        assertThat(join.explain().toString()).contains("\n  filters of facts: none (BATCH_MODE)\n");
+
+        JoinExplanation planned = join.explain();
+        join.toRows();
+        assertThat(StarJoin.explain(env)).containsExactly(planned);
     }
 
     @Test

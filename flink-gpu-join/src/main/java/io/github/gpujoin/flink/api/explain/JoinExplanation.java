@@ -228,9 +228,15 @@ public record JoinExplanation(
      * Which dimensions filter the facts, or why not, in one line. Descriptions of operators in
      * Flink's Web UI contain it.
      *
-     * @return each dimension with its reason code
+     * @return each dimension with its reason code; none in batch mode
      */
     public String filtersOfFacts() {
+        boolean isBatch =
+                !dimensions.isEmpty()
+                        && dimensions.stream().allMatch(d -> d.filter() == ReasonCode.BATCH_MODE);
+        if (isBatch) {
+            return "filters of facts: none (" + ReasonCode.BATCH_MODE + ")";
+        }
         return dimensions.stream()
                 .map(dimension -> dimension.name() + " (" + dimension.filter() + ")")
                 .collect(Collectors.joining(", ", "filters of facts: ", ""));

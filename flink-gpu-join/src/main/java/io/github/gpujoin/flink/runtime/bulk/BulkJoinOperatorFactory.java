@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
 import io.github.gpujoin.flink.runtime.PlannedJoin;
+import java.util.Optional;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
@@ -26,8 +27,8 @@ public final class BulkJoinOperatorFactory<OUT> extends AbstractStreamOperatorFa
     }
 
     @Override
-    public JoinExplanation plan() {
-        return settings.plan();
+    public Optional<JoinExplanation> plan() {
+        return Optional.ofNullable(settings.plan());
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.github.gpujoin.flink.api.options.MetricLevel;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.record.RecordLayout;
 import java.io.Serializable;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Describes a join for its operator. Serialized with the job.
@@ -17,7 +18,7 @@ import java.io.Serializable;
  * @param spec of the emitters: facts are the probe side, the only dimension is the build side
  * @param bulk the same join, whose left input is the probe side
  * @param nullKeyBits bits of {@link RecordLayout#NULL_KEYS} in probe rows that match nothing
- * @param plan explanation of the join
+ * @param plan explanation of the whole join; null in a stage before the last
  */
 public record BulkJoinSettings(
         JoinSpec spec,
@@ -25,7 +26,7 @@ public record BulkJoinSettings(
         int nullKeyBits,
         BulkJoinOpener joins,
         MetricLevel metrics,
-        JoinExplanation plan)
+        @Nullable JoinExplanation plan)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.runtime.bulk;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.runtime.PlannedJoin;
+import java.util.Optional;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
@@ -23,8 +24,8 @@ public final class ChunkJoinOperatorFactory extends AbstractStreamOperatorFactor
     }
 
     @Override
-    public JoinExplanation plan() {
-        return settings.plan();
+    public Optional<JoinExplanation> plan() {
+        return Optional.of(settings.plan());
     }
 
     @Override
