@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.streaming.api.functions.sink.v2.DiscardingSink;
@@ -83,7 +84,9 @@ final class ParquetJoin {
         return switch (RecordKey.Comparison.of(job.build(), job.probe())) {
             case INTEGER, TEXT, BYTES, BOOLEAN, DATE -> true;
             case TIMESTAMP, INSTANT ->
-                    build.getLogicalTypeAnnotation().equals(probe.getLogicalTypeAnnotation());
+                    // null for INT96
+                    Objects.equals(
+                            build.getLogicalTypeAnnotation(), probe.getLogicalTypeAnnotation());
             case DECIMAL -> isNarrow(build) && isNarrow(probe) && scale(build) == scale(probe);
             case FLOAT, DOUBLE, TIME -> false;
         };
