@@ -27,6 +27,7 @@
 #include "ceilings.h"
 #include "device_memory.h"
 #include "join_plan.h"
+#include "peer_rounds.cuh"
 #include "resident_join.h"
 #include "result_line.h"
 #include "sort_merge_peer.h"
@@ -235,10 +236,6 @@ ResultLine lineOf(const char* name, const DataSpec& spec, int wordBits) {
     return line;
 }
 
-double tuplesOf(const DataSpec& spec) {
-    return static_cast<double>(spec.buildRows + spec.probeRows);
-}
-
 template <typename Word>
 bool benchResident(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches,
                    double copyGBs) {
@@ -272,21 +269,7 @@ bool benchResident(const Tables<Word>& tables, const Digest& expected, const Mat
 template <typename Word>
 bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches) {
     const DataSpec& spec = tables.spec();
-    SortMergePeer<Word> peer(spec.buildRows, spec.probeRows,
-                             spec.domain == KeyDomain::DENSE ? spec.keyBits() : 8 * sizeof(Word));
-    std::vector<double> rounds;
-    matches.poison();
-    for (int run = 0; run <= RUNS; run++) {
-        Event start;
-        Event end;
-        start.record();
-        peer.join(tables.build(), tables.probe(), matches.columns());
-        end.record();
-        CUDA_CHECK(cudaDeviceSynchronize());
-        if (run > 0) {
-            rounds.push_back(tuplesOf(spec) / end.millisecondsSince(start) / 1e6);
-        }
-    }
+    std::vector<double> rounds = peerRounds(tables, matches, RUNS);
     bool correct = report("sort-merge", matches.digest(), matches.count(), expected);
     lineOf("sort-merge-join", spec, 8 * sizeof(Word))
         .rounds("Gtuples/s", rounds)

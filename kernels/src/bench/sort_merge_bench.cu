@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "device_memory.h"
+#include "peer_rounds.cuh"
 #include "result_line.h"
 #include "sharded_bench.h"
 #include "sort_merge_join.h"
@@ -261,10 +262,6 @@ ResultLine lineOf(const char* algorithm, const DataSpec& spec, int wordBits) {
     return line;
 }
 
-double tuplesOf(const DataSpec& spec) {
-    return static_cast<double>(spec.buildRows + spec.probeRows);
-}
-
 template <typename Word>
 bool benchSortMerge(const Tables<Word>& tables, const Digest& expected,
                     const Matches<Word>& matches) {
@@ -296,21 +293,7 @@ bool benchSortMerge(const Tables<Word>& tables, const Digest& expected,
 template <typename Word>
 bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches) {
     const DataSpec& spec = tables.spec();
-    SortMergePeer<Word> peer(spec.buildRows, spec.probeRows,
-                             spec.domain == KeyDomain::DENSE ? spec.keyBits() : 8 * sizeof(Word));
-    std::vector<double> rounds;
-    matches.poison();
-    for (int run = 0; run <= RUNS; run++) {
-        Event start;
-        Event end;
-        start.record();
-        peer.join(tables.build(), tables.probe(), matches.columns());
-        end.record();
-        CUDA_CHECK(cudaDeviceSynchronize());
-        if (run > 0) {
-            rounds.push_back(tuplesOf(spec) / end.millisecondsSince(start) / 1e6);
-        }
-    }
+    std::vector<double> rounds = peerRounds(tables, matches, RUNS);
     bool correct = matches.digest() == expected && matches.count() == expected.count;
     lineOf("cub-sort-merge", spec, 8 * sizeof(Word))
         .rounds("Gtuples/s", rounds)

@@ -88,15 +88,7 @@ final class BulkCommand implements Callable<Integer> {
         }
         Observations observations = new Observations(Bench.typed(spec), out);
         report(entrants, results, observations);
-        TextReport text = new TextReport(results);
-        out.print(text.details());
-        out.flush();
-        if (measurement.json() != null) {
-            observations.write(measurement.json());
-        }
-        err.print(text.disagreements());
-        err.flush();
-        return text.disagreements().isEmpty() ? 0 : 1;
+        return measurement.report(results, observations, out, err);
     }
 
     private void open(Tuples tuples, List<Entrant> entrants) throws Exception {

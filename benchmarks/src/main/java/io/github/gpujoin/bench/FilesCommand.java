@@ -75,15 +75,7 @@ final class FilesCommand implements Callable<Integer> {
                         .run(measurement.rounds());
         Observations observations = new Observations(Bench.typed(spec), out);
         results.forEach(result -> add(observations, result, results));
-        TextReport text = new TextReport(results);
-        out.print(text.details());
-        out.flush();
-        if (measurement.json() != null) {
-            observations.write(measurement.json());
-        }
-        err.print(text.disagreements());
-        err.flush();
-        return text.disagreements().isEmpty() ? 0 : 1;
+        return measurement.report(results, observations, out, err);
     }
 
     private static List<String> command() {

@@ -2,8 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.bench;
 
+import io.github.gpujoin.benchmarks.join.ContenderResult;
+import io.github.gpujoin.benchmarks.join.Observations;
 import io.github.gpujoin.benchmarks.join.OutputFile;
+import io.github.gpujoin.benchmarks.join.TextReport;
+import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
@@ -49,5 +55,28 @@ final class MeasurementOptions {
     /** Returns the file for all figures, or null. */
     @Nullable Path json() {
         return json;
+    }
+
+    /**
+     * Prints details and disagreements of results, and writes the file of figures if it is asked
+     * for.
+     *
+     * @return exit status: 0 if all contenders agree, else 1
+     */
+    int report(
+            List<ContenderResult> results,
+            Observations observations,
+            PrintWriter out,
+            PrintWriter err)
+            throws IOException {
+        TextReport text = new TextReport(results);
+        out.print(text.details());
+        out.flush();
+        if (json != null) {
+            observations.write(json);
+        }
+        err.print(text.disagreements());
+        err.flush();
+        return text.disagreements().isEmpty() ? 0 : 1;
     }
 }

@@ -16,8 +16,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.streaming.api.graph.StreamConfig;
+import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,13 +46,26 @@ public record BulkJoinOpener(
     private static final AtomicInteger NEXT_DIRECTORY = new AtomicInteger();
 
     /**
-     * An opened join, which the caller closes, and then its memory.
+     * An opened join with what it uses. The caller closes it.
      *
      * @param name of the implementation
+     * @param memory of the join
+     * @param gpu the device of the subtask, if it has one
      * @param refusal why no GPU joins, if one was tried
      */
     public record Opened(
-            BulkJoin join, String name, AutoCloseable memory, @Nullable GpuFailure refusal) {}
+            BulkJoin join,
+            String name,
+            AutoCloseable memory,
+            AutoCloseable gpu,
+            @Nullable GpuFailure refusal)
+            implements AutoCloseable {
+
+        @Override
+        public void close() throws Exception {
+            IOUtils.closeAll(join, memory, gpu);
+        }
+    }
 
     /** Copies the list. */
     public BulkJoinOpener {
@@ -65,17 +80,18 @@ public record BulkJoinOpener(
     /**
      * Opens a join without input.
      *
-     * @param assigned devices of the subtask
      * @throws EngineUnavailableException if no implementation is available
      */
     public Opened open(
-            BulkJoinSpec spec, Environment task, StreamConfig operator, AssignedGpu assigned) {
+            BulkJoinSpec spec, Environment task, StreamConfig operator, RuntimeContext subtask) {
         JoinMemory.Part memory =
                 JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes));
+        AssignedGpu assigned = new AssignedGpu(subtask);
         try {
             return open(spec, memory, directory(task), assigned);
         } catch (Throwable e) {
             memory.close();
+            assigned.close();
             throw e;
         }
     }
@@ -88,7 +104,7 @@ public record BulkJoinOpener(
         for (BulkJoinFactory factory : factories) {
             try {
                 BulkJoin join = placed(factory, assigned).create(spec, counted, directory);
-                return new Opened(join, factory.joinName(), memory, refusal);
+                return new Opened(join, factory.joinName(), memory, assigned, refusal);
             } catch (EngineUnavailableException e) {
                 log(factory, e);
                 if (e instanceof GpuUnavailableException gpu) {

@@ -3,7 +3,6 @@
 package io.github.gpujoin.cpu.bulk;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
-import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -62,12 +61,7 @@ final class SpillFile implements AutoCloseable {
         try {
             this.channel = open(Files.createTempFile(directory, "bulk-join-", ".spill"));
         } catch (IOException e) {
-            throw new EngineUnavailableException(
-                    Scope.FILE,
-                    "A file for spilled rows cannot be created: directory="
-                            + directory
-                            + ". Name a directory that can be written.",
-                    e);
+            throw EngineUnavailableException.noSpillFile(directory, e);
         }
     }
 
@@ -222,13 +216,7 @@ final class SpillFile implements AutoCloseable {
             Thread.interrupted();
             throw new InterruptedException();
         }
-        return new EngineUnavailableException(
-                Scope.FILE,
-                sentence
-                        + ", error="
-                        + e.getMessage()
-                        + ". Free or repair the disk, name another directory or allow more memory.",
-                e);
+        return EngineUnavailableException.spillFileFailed(sentence, e);
     }
 
     @Override

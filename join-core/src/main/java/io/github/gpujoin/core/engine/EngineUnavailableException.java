@@ -3,6 +3,8 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.region.MemoryRefusedException;
+import java.io.IOException;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,31 @@ public class EngineUnavailableException extends RuntimeException {
     /** Returns an exception of scope {@link Scope#NO_MEMORY} with the message of {@code e}. */
     public static EngineUnavailableException noMemory(MemoryRefusedException e) {
         return new EngineUnavailableException(Scope.NO_MEMORY, e.getMessage(), e);
+    }
+
+    /** Returns the failure to create a file for spilled rows. */
+    public static EngineUnavailableException noSpillFile(Path directory, IOException e) {
+        return new EngineUnavailableException(
+                Scope.FILE,
+                "A file for spilled rows cannot be created: directory="
+                        + directory
+                        + ". Name a directory that can be written.",
+                e);
+    }
+
+    /**
+     * Returns the failure of a file of spilled rows.
+     *
+     * @param fault the fault and its values, without a full stop
+     */
+    public static EngineUnavailableException spillFileFailed(String fault, IOException e) {
+        return new EngineUnavailableException(
+                Scope.FILE,
+                fault
+                        + ", error="
+                        + e.getMessage()
+                        + ". Free or repair the disk, name another directory or allow more memory.",
+                e);
     }
 
     public final Scope scope() {

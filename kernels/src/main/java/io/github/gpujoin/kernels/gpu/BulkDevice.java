@@ -54,7 +54,6 @@ final class BulkDevice implements AutoCloseable {
                     () -> {
                         driver().load(KernelImage.RESIDENT);
                         driver().load(KernelImage.BULK);
-                        driver().load(KernelImage.SORT_MERGE);
                     });
         } catch (Throwable e) {
             lease.release();

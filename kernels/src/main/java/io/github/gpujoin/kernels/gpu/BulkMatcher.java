@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.bulk.ResultSides;
 import io.github.gpujoin.kernels.gpu.ResidentJoin.ItemRange;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -122,6 +123,12 @@ final class BulkMatcher {
     /** Returns the number of pairs. */
     long countPairs() throws InterruptedException {
         plan(0);
+        forAllItems(join::join);
+        return device.read(matchCount);
+    }
+
+    /** Launches a kernel for one range of all planned items after the other. */
+    private void forAllItems(Consumer<ItemRange> launch) throws InterruptedException {
         long end = 0;
         while (end < itemCount) {
             BulkDevice.checkInterrupt();
@@ -131,10 +138,9 @@ final class BulkMatcher {
             device.run(
                     () -> {
                         join.claimItems(first);
-                        join.join(range);
+                        launch.accept(range);
                     });
         }
-        return device.read(matchCount);
     }
 
     private void plan(int buildTable) {
@@ -224,17 +230,6 @@ final class BulkMatcher {
         }
         int buildTable = side == buildSide ? 1 : 0;
         plan(buildTable);
-        long end = 0;
-        while (end < itemCount) {
-            BulkDevice.checkInterrupt();
-            long first = end;
-            end = Math.min(itemCount, first + LAUNCH_ITEMS);
-            ItemRange range = ItemRange.to(end);
-            device.run(
-                    () -> {
-                        join.claimItems(first);
-                        join.mark(buildTable, range, marks);
-                    });
-        }
+        forAllItems(range -> join.mark(buildTable, range, marks));
     }
 }

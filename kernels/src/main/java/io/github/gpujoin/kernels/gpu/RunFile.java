@@ -3,7 +3,6 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
-import io.github.gpujoin.core.engine.EngineUnavailableException.Scope;
 import io.github.gpujoin.core.region.Memory;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -31,12 +30,7 @@ final class RunFile implements AutoCloseable {
                 Files.delete(name);
             }
         } catch (IOException e) {
-            throw new EngineUnavailableException(
-                    Scope.FILE,
-                    "A file for spilled rows cannot be created: directory="
-                            + directory
-                            + ". Name a directory that can be written.",
-                    e);
+            throw EngineUnavailableException.noSpillFile(directory, e);
         }
     }
 
@@ -57,7 +51,8 @@ final class RunFile implements AutoCloseable {
                 done += count;
             }
         } catch (IOException e) {
-            throw failed("Rows cannot be spilled: fileBytes=" + position, e);
+            throw EngineUnavailableException.spillFileFailed(
+                    "Rows cannot be spilled: fileBytes=" + position, e);
         }
         lengthBytes = position + bytes;
         return position;
@@ -73,18 +68,9 @@ final class RunFile implements AutoCloseable {
                 done += count;
             }
         } catch (IOException e) {
-            throw failed("Spilled rows cannot be read: position=" + position, e);
+            throw EngineUnavailableException.spillFileFailed(
+                    "Spilled rows cannot be read: position=" + position, e);
         }
-    }
-
-    private static EngineUnavailableException failed(String sentence, IOException e) {
-        return new EngineUnavailableException(
-                Scope.FILE,
-                sentence
-                        + ", error="
-                        + e.getMessage()
-                        + ". Free or repair the disk, name another directory or allow more memory.",
-                e);
     }
 
     @Override
@@ -92,7 +78,8 @@ final class RunFile implements AutoCloseable {
         try {
             file.close();
         } catch (IOException e) {
-            throw failed("A file of spilled rows cannot be closed: fileBytes=" + lengthBytes, e);
+            throw EngineUnavailableException.spillFileFailed(
+                    "A file of spilled rows cannot be closed: fileBytes=" + lengthBytes, e);
         }
     }
 }

@@ -9,7 +9,6 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.emit.BulkResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitter;
 import io.github.gpujoin.flink.emit.ResultEmitterFactory;
-import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.pack.ExecutionMode;
 import java.util.EnumMap;
@@ -57,9 +56,6 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     private transient BulkJoinMetrics joinMetrics;
 
-    /** The device of the subtask; null before it opens. */
-    private transient AssignedGpu gpu;
-
     private transient BulkResultEmitter<OUT> emitter;
 
     BulkJoinOperator(
@@ -82,8 +78,9 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         }
         ResultEmitter<OUT> results = emitters.create(getRuntimeContext());
         emitter = new BulkResultEmitter<>(settings.spec(), settings.bulk(), results, output);
-        gpu = new AssignedGpu(getRuntimeContext());
-        opened = settings.joins().open(settings.bulk(), task, getOperatorConfig(), gpu);
+        opened =
+                settings.joins()
+                        .open(settings.bulk(), task, getOperatorConfig(), getRuntimeContext());
         joinMetrics =
                 new BulkJoinMetrics(getMetricGroup(), settings.metrics(), settings.bulk(), opened);
     }
@@ -154,10 +151,6 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
 
     @Override
     public void close() throws Exception {
-        if (opened == null) {
-            IOUtils.closeAll(emitter, gpu, super::close);
-        } else {
-            IOUtils.closeAll(opened.join(), opened.memory(), gpu, emitter, super::close);
-        }
+        IOUtils.closeAll(opened, emitter, super::close);
     }
 }

@@ -8,7 +8,6 @@ import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
-import io.github.gpujoin.flink.engine.AssignedGpu;
 import io.github.gpujoin.flink.engine.BulkJoinOpener;
 import io.github.gpujoin.flink.pack.ExecutionMode;
 import java.util.EnumSet;
@@ -46,9 +45,6 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
 
     private transient BulkJoinMetrics joinMetrics;
 
-    /** The device of the subtask; null before it opens. */
-    private transient AssignedGpu gpu;
-
     private transient JoinedChunkWriter writer;
 
     private transient ChunkInputs inputs;
@@ -63,8 +59,9 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
         super.open();
         Environment task = getContainingTask().getEnvironment();
         ExecutionMode.requireBatchAtStart(task);
-        gpu = new AssignedGpu(getRuntimeContext());
-        opened = settings.joins().open(settings.spec(), task, getOperatorConfig(), gpu);
+        opened =
+                settings.joins()
+                        .open(settings.spec(), task, getOperatorConfig(), getRuntimeContext());
         writer =
                 settings.writers()
                         .create(task.getTaskInfo().getAttemptNumber(), settings.threads());
@@ -122,10 +119,6 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
 
     @Override
     public void close() throws Exception {
-        if (opened == null) {
-            IOUtils.closeAll(gpu, super::close);
-        } else {
-            IOUtils.closeAll(inputs, opened.join(), opened.memory(), gpu, writer, super::close);
-        }
+        IOUtils.closeAll(inputs, opened, writer, super::close);
     }
 }
