@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The command star-etl, from its arguments to its exit code. */
 class StarEtlTest extends CommandScenario {
@@ -111,13 +112,24 @@ class StarEtlTest extends CommandScenario {
                 run, 1, "star-etl: Could not parse value 'many' for key 'parallelism.default'.");
     }
 
-    @Test
-    void shouldRefuseBatchMode() {
-        Run run = starEtl("--data", data, "--query=1.1", "-D", "execution.runtime-mode=BATCH");
-        assertFailed(
-                run,
-                1,
-                "star-etl: execution.runtime-mode=BATCH may run subtasks one after another");
+    @ParameterizedTest
+    @ValueSource(strings = {"BATCH", "AUTOMATIC"})
+    void shouldAnswerAlikeInAnyExecutionMode(String mode) throws IOException {
+        Path streaming = directory.resolve("streaming");
+        Path other = directory.resolve("other");
+        starEtl("--data", data, "--query=3.1", "--out", streaming);
+        Run run =
+                starEtl(
+                        "--data",
+                        data,
+                        "--query=3.1",
+                        "--out",
+                        other,
+                        "-D",
+                        "execution.runtime-mode=" + mode);
+        assertThat(run.exitCode()).as(run.err()).isZero();
+        assertThat(other.resolve("q3.1.csv"))
+                .hasSameTextualContentAs(streaming.resolve("q3.1.csv"));
     }
 
     @Test
