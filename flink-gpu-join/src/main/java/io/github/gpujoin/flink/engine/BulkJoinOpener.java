@@ -61,6 +61,16 @@ public record BulkJoinOpener(
             @Nullable GpuFailure refusal)
             implements AutoCloseable {
 
+        /**
+         * Ends both inputs and logs how the join joins them.
+         *
+         * @throws InterruptedException if the thread is interrupted while it waits
+         */
+        public void finish() throws InterruptedException {
+            join.finish();
+            LOG.info("Bulk join starts. {}", join.plan());
+        }
+
         @Override
         public void close() throws Exception {
             IOUtils.closeAll(join, memory, gpu);
@@ -78,7 +88,8 @@ public record BulkJoinOpener(
     }
 
     /**
-     * Opens a join without input.
+     * Opens a join without input. Only the first attempt of a subtask uses a GPU: a device that
+     * failed during the join would fail the next attempt too.
      *
      * @throws EngineUnavailableException if no implementation is available
      */
@@ -88,7 +99,12 @@ public record BulkJoinOpener(
                 JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes));
         AssignedGpu assigned = new AssignedGpu(subtask);
         try {
-            return open(spec, memory, directory(task), assigned);
+            return open(
+                    spec,
+                    memory,
+                    directory(task),
+                    assigned,
+                    usable(task.getTaskInfo().getAttemptNumber()));
         } catch (Throwable e) {
             memory.close();
             assigned.close();
@@ -97,11 +113,15 @@ public record BulkJoinOpener(
     }
 
     private Opened open(
-            BulkJoinSpec spec, JoinMemory.Part memory, Path directory, AssignedGpu assigned) {
+            BulkJoinSpec spec,
+            JoinMemory.Part memory,
+            Path directory,
+            AssignedGpu assigned,
+            List<BulkJoinFactory> usable) {
         MemoryReservations counted = new CountedReservations(memory.memory(), PROCESS_BYTES);
         EngineUnavailableException unavailable = null;
         GpuFailure refusal = null;
-        for (BulkJoinFactory factory : factories) {
+        for (BulkJoinFactory factory : usable) {
             try {
                 BulkJoin join = placed(factory, assigned).create(spec, counted, directory);
                 return new Opened(join, factory.joinName(), memory, assigned, refusal);
@@ -118,6 +138,19 @@ public record BulkJoinOpener(
             }
         }
         throw unavailable;
+    }
+
+    /** Returns the implementations that an attempt of a subtask tries, from 0 on. */
+    List<BulkJoinFactory> usable(int attempt) {
+        List<BulkJoinFactory> others =
+                factories.stream().filter(f -> !(f instanceof GpuBulkJoinFactory)).toList();
+        if (attempt == 0 || others.isEmpty() || others.size() == factories.size()) {
+            return factories;
+        }
+        LOG.info(
+                "Bulk join uses no GPU, since this is not the first attempt of its subtask: attempt={}",
+                attempt);
+        return others;
     }
 
     /** Chooses a device for the subtask. */

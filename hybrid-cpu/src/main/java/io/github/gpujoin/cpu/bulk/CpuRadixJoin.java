@@ -3,6 +3,8 @@
 package io.github.gpujoin.cpu.bulk;
 
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
+import io.github.gpujoin.core.bulk.BulkAlgorithm;
+import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
@@ -163,7 +165,7 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
     // ------------------------------------------------------------------ join
 
     @Override
-    protected void start() throws InterruptedException {
+    protected BulkJoinPlan start() throws InterruptedException {
         for (int i = 0; i < lanes.size(); i++) {
             idleLanes.take();
         }
@@ -184,6 +186,7 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
                     i == 0 ? List.of(plan.largePartitions(), ordinary) : List.of(ordinary);
             threads.execute(() -> join(lane, stores, partitions, joining));
         }
+        return new BulkJoinPlan(BulkAlgorithm.CPU_RADIX, plan.reason(spilledBytes()));
     }
 
     /** Spills all partitions if one is spilled, or if the rest of the memory limits the join. */

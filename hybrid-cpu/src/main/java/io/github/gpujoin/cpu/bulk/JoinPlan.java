@@ -139,6 +139,18 @@ final class JoinPlan {
         return longestTuples > longestTuples(threads, largestBytes);
     }
 
+    /** Returns a sentence about the choice, for people. */
+    String reason(long spilledBytes) {
+        return "The smaller input of each partition builds: partitions=%d, tuples=%d, threads=%d, largestTableBytes=%d, spilledBytes=%d."
+                        .formatted(
+                                tableBytes.length - 1,
+                                Arrays.stream(tuples).sum(),
+                                lanes,
+                                largestBytes,
+                                spilledBytes)
+                + (spilledBytes > 0 ? " The inputs or their tables exceed the memory." : "");
+    }
+
     /** Returns the number of lanes that join, which are the first ones. */
     int lanes() {
         return lanes;

@@ -6,6 +6,7 @@ import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryRefusedException;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,6 +22,9 @@ public abstract class AbstractBulkJoin implements BulkJoin {
     private volatile long rightRows;
     private volatile long inputBytes;
     private volatile long resultRows;
+
+    /** Null until the inputs have ended. */
+    private volatile @Nullable BulkJoinPlan plan;
 
     protected AbstractBulkJoin(BulkJoinSpec spec) {
         this.spec = spec;
@@ -45,9 +49,10 @@ public abstract class AbstractBulkJoin implements BulkJoin {
     /**
      * Reserves memory and starts to join. If this method throws, the join is FAILED.
      *
+     * @return how it joins, and why
      * @throws MemoryRefusedException if the inputs do not fit the memory
      */
-    protected abstract void start() throws InterruptedException;
+    protected abstract BulkJoinPlan start() throws InterruptedException;
 
     /**
      * Returns the next result. If this method throws another exception than InterruptedException,
@@ -117,11 +122,7 @@ public abstract class AbstractBulkJoin implements BulkJoin {
     @Override
     public final void finish() throws InterruptedException {
         state.require(BulkJoinState.LOADING);
-        orFail(
-                () -> {
-                    start();
-                    return null;
-                });
+        plan = orFail(this::start);
         state = state.to(BulkJoinState.JOINING);
     }
 
@@ -150,6 +151,14 @@ public abstract class AbstractBulkJoin implements BulkJoin {
         return result instanceof BulkResult.Count count
                 ? count.rows()
                 : ((BulkResult.Groups) result).groups().rowCount();
+    }
+
+    @Override
+    public final BulkJoinPlan plan() {
+        if (state != BulkJoinState.DONE) {
+            state.require(BulkJoinState.JOINING);
+        }
+        return Objects.requireNonNull(plan);
     }
 
     @Override

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * implementation without repeating a result. After a later failure, the results so far are part of
  * an answer that is incomplete.
  *
- * <p>Only one thread at a time may call a join, except for {@link #state()} and {@link #stats()}.
+ * <p>Only one thread at a time may call a join, except for {@link #state()}, {@link #plan()} and
+ * {@link #stats()}.
  */
 public interface BulkJoin extends AutoCloseable {
 
@@ -88,6 +89,13 @@ public interface BulkJoin extends AutoCloseable {
             }
         }
     }
+
+    /**
+     * Returns how the join joins its inputs, and why. Any thread may call.
+     *
+     * @throws IllegalStateException unless JOINING or DONE
+     */
+    BulkJoinPlan plan();
 
     BulkJoinStats stats();
 

@@ -3,7 +3,9 @@
 package io.github.gpujoin.core.reference;
 
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
+import io.github.gpujoin.core.bulk.BulkAlgorithm;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.bulk.BulkResult;
@@ -61,7 +63,7 @@ public final class ReferenceBulkJoin extends AbstractBulkJoin {
     }
 
     @Override
-    protected void start() {
+    protected BulkJoinPlan start() {
         for (JoinedRow row : rightRows) {
             List<Object> key = keys.of(JoinSide.RIGHT, row);
             if (key != null) {
@@ -73,6 +75,10 @@ public final class ReferenceBulkJoin extends AbstractBulkJoin {
         rightRows.forEach(row -> all.add(() -> keepUnmatchedRight(row)));
         all.add(this::end);
         steps = all.iterator();
+        return new BulkJoinPlan(
+                BulkAlgorithm.REFERENCE,
+                "The reference joins row by row: leftRows=%d, rightRows=%d."
+                        .formatted(leftRows.size(), rightRows.size()));
     }
 
     private void joinLeft(JoinedRow left) {

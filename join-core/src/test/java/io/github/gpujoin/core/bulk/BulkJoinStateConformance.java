@@ -94,6 +94,11 @@ public abstract class BulkJoinStateConformance {
             if (state != BulkJoinState.JOINING) {
                 assertRejected(state, () -> join.poll(0));
             }
+            if (state == BulkJoinState.JOINING || state == BulkJoinState.DONE) {
+                assertThat(join.plan().reason()).endsWith(".");
+            } else {
+                assertRejected(state, join::plan);
+            }
             assertThat(join.state()).isEqualTo(state);
         }
     }

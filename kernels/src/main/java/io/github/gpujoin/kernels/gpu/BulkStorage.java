@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.bulk.BulkAlgorithm;
+import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -138,8 +140,8 @@ final class BulkStorage implements AutoCloseable {
         return BulkResultWriter.of(spec, device, memory, layouts);
     }
 
-    /** A join whose memory is reserved, and what writes its results. */
-    record Started(BulkSteps steps, BulkResultWriter writer) {}
+    /** A join whose memory is reserved, what writes its results, and why it was chosen. */
+    record Started(BulkSteps steps, BulkResultWriter writer, BulkJoinPlan plan) {}
 
     /**
      * Reserves the memory of the join after all rows were added.
@@ -152,8 +154,7 @@ final class BulkStorage implements AutoCloseable {
         if (isResident()) {
             BulkMemory memory = device.newMemory();
             try {
-                BulkResultWriter resident = createWriter(memory);
-                return new Started(startResident(memory, resident, isAscending), resident);
+                return startResident(memory, createWriter(memory), isAscending);
             } catch (GpuUnavailableException e) {
                 if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
                     throw e;
@@ -163,11 +164,18 @@ final class BulkStorage implements AutoCloseable {
             }
         }
         StoredInputs inputs = loading.finish();
+        OutOfCoreJoin join =
+                OutOfCoreJoin.create(device, writer, store, spec.kind(), layouts, inputs);
         return new Started(
-                OutOfCoreJoin.create(device, writer, store, spec.kind(), layouts, inputs), writer);
+                join,
+                writer,
+                new BulkJoinPlan(
+                        BulkAlgorithm.GPU_OUT_OF_CORE,
+                        "The inputs and the workspace exceed the device memory: steps=%d, fileBytes=%d."
+                                .formatted(join.stepCount(), fileBytes())));
     }
 
-    private BulkSteps startResident(
+    private Started startResident(
             BulkMemory memory, BulkResultWriter resident, boolean isAscending) {
         Map<JoinSide, BulkRows> tables = new EnumMap<>(JoinSide.class);
         joined.forEach((side, runs) -> tables.put(side, runs.rows()));
@@ -187,17 +195,39 @@ final class BulkStorage implements AutoCloseable {
                 }
             }
         }
+        BulkAlgorithm algorithm = BulkAlgorithm.GPU_RADIX;
         if (canMatch) {
             boolean isMerge = isAscending && resident.needsRows() && step.marks().isEmpty();
             BulkMerge merge = isMerge ? merge(tables) : null;
             if (merge == null) {
                 batches.addAll(join.join(memory, tables, step));
             } else {
+                algorithm = BulkAlgorithm.GPU_MERGE;
                 batches.add(() -> merge.next(resident.batchRows()));
             }
         }
         Queue<List<BulkBatches>> only = new ArrayDeque<>(List.of(batches));
-        return only::poll;
+        return new Started(
+                only::poll,
+                resident,
+                new BulkJoinPlan(algorithm, residentReason(algorithm, tables, isAscending)));
+    }
+
+    private static String residentReason(
+            BulkAlgorithm algorithm, Map<JoinSide, BulkRows> tables, boolean isAscending) {
+        long left = tables.get(JoinSide.LEFT).rowCount();
+        long right = tables.get(JoinSide.RIGHT).rowCount();
+        String sizes = "leftRows=%d, rightRows=%d.".formatted(left, right);
+        if (algorithm == BulkAlgorithm.GPU_MERGE) {
+            return "Both inputs are in the order of their keys: " + sizes;
+        }
+        JoinSide build = left < right ? JoinSide.LEFT : JoinSide.RIGHT;
+        return "The inputs fit the device memory, and the smaller one builds: build=%s, %s"
+                        .formatted(build, sizes)
+                + (isAscending
+                        ? " They are in the order of their keys, but the join marks rows or counts,"
+                                + " or its pairs exceed the memory."
+                        : "");
     }
 
     /** Returns the pairs of inputs that are in the order of their keys; null if they do not fit. */

@@ -3,6 +3,7 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
+import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.BulkResult;
@@ -119,7 +120,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
     }
 
     @Override
-    protected void start() throws InterruptedException {
+    protected BulkJoinPlan start() throws InterruptedException {
         for (BulkTable table : tables.values()) {
             table.finish();
         }
@@ -128,6 +129,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         steps = started.steps();
         writer = started.writer();
         staging.close();
+        return started.plan();
     }
 
     @Override

@@ -88,6 +88,10 @@ final class OutOfCoreJoin implements BulkSteps {
         }
     }
 
+    int stepCount() {
+        return steps.size();
+    }
+
     /** Returns the rows of the longest table of each input with marks. */
     private Map<JoinSide, Long> markedRows() {
         Map<JoinSide, Long> rows = new EnumMap<>(JoinSide.class);

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.github.gpujoin.core.bulk.BulkAlgorithm;
 import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
@@ -163,6 +164,9 @@ class GpuBulkJoinTest {
         HostBulkDevice device = new HostBulkDevice();
         try (BulkJoin join = new GpuBulkJoin(spec, device.open(GpuOptions.defaults()), null)) {
             assertThat(BulkRun.join(join, chunks, chunks, 1)).isEqualTo(expected);
+            assertThat(join.plan().algorithm())
+                    .isEqualTo(hasManyPairs ? BulkAlgorithm.GPU_RADIX : BulkAlgorithm.GPU_MERGE);
+            assertThat(join.plan().reason()).contains("in the order of their keys");
         }
         assertThat(device.usedBytes()).isZero();
         assertThat(device.launched("sort_merge_merge_tiles")).isTrue();

@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.runtime.bulk;
 
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkJoinState;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.options.MetricLevel;
@@ -35,6 +36,7 @@ final class BulkJoinMetrics {
         MetricGroup metrics = operatorGroup.addGroup(JoinMetrics.GROUP);
         BulkJoin join = opened.join();
         metrics.gauge("engine", opened::name);
+        metrics.gauge("algorithm", () -> algorithm(join));
         metrics.gauge("buildRows", rows.get(JoinSide.RIGHT)::sum);
         metrics.gauge("probeRows", rows.get(JoinSide.LEFT)::sum);
         metrics.gauge("resultRows", () -> join.stats().resultRows() + nullKeyRows.sum());
@@ -48,6 +50,13 @@ final class BulkJoinMetrics {
             build.gauge("rows", rows.get(JoinSide.RIGHT)::sum);
             build.gauge("bytes", buildBytes::sum);
         }
+    }
+
+    /** Returns the algorithm, or an empty text while the join is loading and after it is closed. */
+    private static String algorithm(BulkJoin join) {
+        BulkJoinState state = join.state();
+        boolean isChosen = state == BulkJoinState.JOINING || state == BulkJoinState.DONE;
+        return isChosen ? join.plan().algorithm().label() : "";
     }
 
     /** Counts the rows of a chunk that the subtask received. */

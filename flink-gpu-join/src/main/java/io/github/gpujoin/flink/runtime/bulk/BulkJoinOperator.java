@@ -119,7 +119,7 @@ public final class BulkJoinOperator<OUT> extends AbstractStreamOperator<OUT>
         ended.add(inputId == BUILD_INPUT ? JoinSide.RIGHT : JoinSide.LEFT);
         if (ended.size() == JoinSide.values().length
                 && opened.join().state() == BulkJoinState.LOADING) {
-            opened.join().finish();
+            opened.finish();
             emitResults();
         }
     }

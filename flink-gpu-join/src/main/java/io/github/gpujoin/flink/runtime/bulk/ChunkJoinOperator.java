@@ -95,7 +95,7 @@ final class ChunkJoinOperator extends AbstractStreamOperator<Long>
         ended.add(ChunkInputs.side(inputId));
         if (ended.size() == JoinSide.values().length
                 && opened.join().state() == BulkJoinState.LOADING) {
-            opened.join().finish();
+            opened.finish();
             output.collect(new StreamRecord<>(writeResults(opened.join())));
         }
     }
