@@ -55,6 +55,7 @@ class ModuleOrderTest {
                     List.of("core.histogram"),
                     List.of("core.encoding", "core.engine", "core.ring", "core.slot"),
                     List.of("core.bulk"),
+                    List.of("core.symmetric"),
                     List.of("core.reference", "core.filter"),
                     List.of("rdma", "kernels", "cpu"),
                     List.of("hybrid"),
