@@ -18,7 +18,8 @@ public enum RowIdentity {
     UNIQUE_COLUMNS,
     /**
      * Rows repeat. An addition adds a row; a retraction removes one row whose identity columns are
-     * equal, which are all columns that the rows of the input consist of.
+     * equal, which are all columns that the rows of the input consist of. Equal rows expire
+     * together, when the time to live has passed since the last one was added.
      */
     MULTISET
 }

@@ -18,7 +18,9 @@ public interface SymmetricBatch {
 
     /**
      * Returns the number of leading rows of the submitted chunk whose results are complete with
-     * this batch. A join that restarts submits the chunk from this row on.
+     * this batch. A join that restarts submits the chunk from this row on. A batch that ends amid
+     * the results of a row contains results of no other row, so that a caller can tell which
+     * results a restart repeats.
      */
     int completedRows();
 

@@ -23,18 +23,26 @@ import org.jspecify.annotations.Nullable;
  *   <li>Inner join: a pair has the kind of the row that was submitted.
  *   <li>A row of an outer side without a match: INSERT or DELETE, with the other side null. When
  *       its first match is added, this result is retracted by a DELETE before the pair is emitted.
- *       When its last match is retracted, the row is inserted again after the pair is deleted.
- *       Pairs of outer joins are INSERT or DELETE.
+ *       When its last match is retracted, the row is inserted again after the pair is retracted.
+ *   <li>Pairs of outer joins: an added row inserts them. A retracted row of an outer side deletes
+ *       them; one of the inner side retracts them with its own kind.
  *   <li>Semi and anti join: a left row has its own kind when it is submitted. A right row that is
- *       the first match or the last one inserts or deletes the left row.
+ *       the first match or the last one returns the left row: with the kind of the right row from
+ *       a semi join, with DELETE or INSERT from an anti join.
  * </ul>
  *
- * <p>A retraction of a row that is not in the table has no effect and is counted in {@link
- * SymmetricJoinStats}: the row expired, or the changelog is wrong. Additions that replace a row
- * retract no result, since the input then has a key that downstream operators update by.
+ * <p>The results of a row are adjacent, and the rows are in order. The matches of one row come in
+ * any order.
+ *
+ * <p>A retraction is joined with its own values, also if the row is not in the table: its results
+ * may be downstream although it has expired. {@link SymmetricJoinStats} counts such rows. Additions
+ * that replace a row retract no result, since the input then has a key that downstream operators
+ * update by.
+ *
+ * <p>Rows with a null key are in no table. They match nothing, so no later row refers to them.
  *
  * <p><b>Time to live.</b> A row expires when its time to live has passed since it was added. It
- * then matches nothing, and no result is retracted.
+ * then matches nothing, no result is retracted, and its matches still count as matched by it.
  *
  * <p>Tables are caches: the caller keeps the chunks, and loads them again after a failure. Only one
  * thread at a time may call a join.
@@ -48,9 +56,12 @@ public interface SymmetricJoin extends AutoCloseable {
      * by reference: the array of a chunk on the heap must not change, and a chunk in a slot or a
      * transient one is copied.
      *
+     * <p>The chunks of a radix partition are loaded in the order in which they were submitted.
+     *
      * @param timeMs when the rows were added, in ms of the clock of {@link #submit}
      * @throws IllegalStateException unless LOADING
-     * @throws IllegalArgumentException if the schema is not that of the input
+     * @throws IllegalArgumentException if the schema is not that of the input, or a change column
+     *     contains an unknown code
      * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit
      */
     void load(JoinSide side, Chunk chunk, long timeMs);
@@ -64,8 +75,9 @@ public interface SymmetricJoin extends AutoCloseable {
     void finishLoad(long timeMs);
 
     /**
-     * Queues a chunk, which the join keeps as {@link #load} does. It joins the rows from {@code
-     * firstRow} on.
+     * Queues a chunk, which the join keeps as {@link #load} does. It joins all rows, and returns the
+     * results of the rows from {@code firstRow} on. A caller that restarts loads the chunks before
+     * this one, and submits it from the row that {@link SymmetricBatch#completedRows} returned.
      *
      * @param timeMs processing time of the rows; never before that of an earlier call
      * @return false if the join has no room; poll and try again
