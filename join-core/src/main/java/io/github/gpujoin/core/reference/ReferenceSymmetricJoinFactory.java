@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.core.reference;
+
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.SymmetricJoin;
+import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
+import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+
+/** Creates {@link ReferenceSymmetricJoin}s. */
+public final class ReferenceSymmetricJoinFactory implements SymmetricJoinFactory {
+
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public String joinName() {
+        return "reference";
+    }
+
+    @Override
+    public SymmetricJoin create(
+            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
+        return new ReferenceSymmetricJoin(spec, condition, hostMemory);
+    }
+}
