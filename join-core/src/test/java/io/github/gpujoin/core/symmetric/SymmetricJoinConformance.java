@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 public abstract class SymmetricJoinConformance extends SymmetricJoinStateConformance {
 
     private static final int PARTITION = 3;
-    private static final int STEPS = 70;
+    private static final int STEPS = 50;
     private static final int[] CHUNK_ROWS = {0, 1, 2, 7, 40};
 
     /** Some changes of one input. */
@@ -67,10 +67,10 @@ public abstract class SymmetricJoinConformance extends SymmetricJoinStateConform
     private static List<Scenario> scenarios(
             BulkJoinKind kind, RowIdentity left, RowIdentity right, long timeToLiveMs) {
         List<Scenario> scenarios = new ArrayList<>();
-        for (int variant = 0; variant < 4; variant++) {
+        boolean isFirst = (kind.ordinal() + left.ordinal() + right.ordinal()) % 2 == 0;
+        for (int variant : isFirst ? new int[] {0, 3} : new int[] {1, 2}) {
             boolean isHashed = (variant & 1) != 0;
-            MatchCondition condition =
-                    (variant & 2) != 0 ? TestInputs.SOME : MatchCondition.ALWAYS;
+            MatchCondition condition = (variant & 2) != 0 ? TestInputs.SOME : MatchCondition.ALWAYS;
             long seed = 64L * kind.ordinal() + 16 * left.ordinal() + 4 * right.ordinal() + variant;
             SymmetricJoinSpec spec =
                     new SymmetricJoinSpec(

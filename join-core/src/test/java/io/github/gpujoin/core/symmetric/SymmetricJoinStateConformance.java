@@ -265,8 +265,8 @@ public abstract class SymmetricJoinStateConformance {
     void shouldRepeatOnlyIncompleteRowsAfterRestart(BulkJoinKind kind) {
         SymmetricJoinSpec spec = spec(kind, RowIdentity.UNIQUE_COLUMNS);
         try (SymmetricJoin join = open(spec)) {
-            Chunk left = inserts(join, JoinSide.LEFT, 3_000, 0);
-            Chunk right = inserts(join, JoinSide.RIGHT, 40, 0);
+            Chunk left = inserts(join, JoinSide.LEFT, 1_500, 0);
+            Chunk right = inserts(join, JoinSide.RIGHT, 12, 0);
             join(join, JoinSide.LEFT, left, 0, 0);
             assertThat(join.submit(JoinSide.RIGHT, right, 0, 0)).isTrue();
             List<JoinResult> results = new ArrayList<>();
@@ -286,10 +286,10 @@ public abstract class SymmetricJoinStateConformance {
             } while (!batch.isLast());
             if (kind.returnsPairs()) {
                 assertThat(results.stream().filter(r -> r.left() != null && r.right() != null))
-                        .hasSize(120_000);
+                        .hasSize(18_000);
                 assertThat(restarts).hasSizeGreaterThan(1);
             }
-            for (int i = 0; i < restarts.size(); i += Math.max(1, restarts.size() / 4)) {
+            for (int i = 0; i < restarts.size(); i += Math.max(1, restarts.size() / 2)) {
                 try (SymmetricJoin restarted =
                         create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
                     restarted.load(JoinSide.LEFT, left, 0);
@@ -299,7 +299,7 @@ public abstract class SymmetricJoinStateConformance {
                     assertThat(counts(repeated))
                             .isEqualTo(
                                     counts(results.subList(resultsBefore.get(i), results.size())));
-                    assertThat(restarted.stats().rightRows()).isEqualTo(40);
+                    assertThat(restarted.stats().rightRows()).isEqualTo(12);
                 }
             }
         }
@@ -313,7 +313,7 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldReturnTheResultsOfOneRowAcrossBatches() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.FULL, RowIdentity.MULTISET))) {
-            join(join, JoinSide.LEFT, inserts(join, JoinSide.LEFT, 50_000, 0), 0, 0);
+            join(join, JoinSide.LEFT, inserts(join, JoinSide.LEFT, 9_000, 0), 0, 0);
             for (int copy = 0; copy < 2; copy++) {
                 join(join, JoinSide.LEFT, chunk(join, JoinSide.LEFT, insert(7)), 0, 0);
             }
@@ -334,7 +334,7 @@ public abstract class SymmetricJoinStateConformance {
                 }
             } while (!batch.isLast());
             assertThat(batches).isGreaterThan(3);
-            assertThat(results).isEqualTo(3 * 50_002);
+            assertThat(results).isEqualTo(3 * 9_002);
         }
     }
 

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.cpu.symmetric;
+
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.MemoryReservations;
+import java.util.Arrays;
+
+/**
+ * The ids of the rows of kept chunks. Ids are allocated by blocks, and reused after their chunk was
+ * freed, so that the largest id is bounded by the rows that are kept at the same time.
+ */
+final class ChunkIds {
+
+    static final int BLOCK_ROWS = 64;
+
+    /** The highest bit of a link is a flag, and an id + 1 must fit the others. */
+    private static final int MAX_BLOCKS = (1 << 30) / BLOCK_ROWS;
+
+    private final String inputName;
+    private final MemoryReservations memory;
+    private KeptChunk[] chunks = new KeptChunk[64];
+    private int[] firstRows = new int[64];
+
+    /** Whether a row is in the table, a bit for each row of a block. */
+    private long[] live = new long[64];
+
+    private int[] freeBlocks = new int[16];
+    private int freeCount;
+    private int blockCount;
+    private long keptBytes;
+
+    ChunkIds(String inputName, MemoryReservations memory) {
+        this.inputName = inputName;
+        this.memory = memory;
+    }
+
+    /** Returns the bytes of all kept chunks. */
+    long keptBytes() {
+        return keptBytes;
+    }
+
+    /** Returns the largest id that was ever allocated, or -1. */
+    int lastId() {
+        return blockCount * BLOCK_ROWS - 1;
+    }
+
+    /** Allocates ids for the rows of a chunk. */
+    KeptChunk keep(Chunk chunk, ChunkLog log, long timeMs) {
+        int[] blocks = new int[(chunk.rowCount() + BLOCK_ROWS - 1) / BLOCK_ROWS];
+        if (blocks.length - freeCount > MAX_BLOCKS - blockCount) {
+            throw new IllegalStateException(
+                    "Too many rows in a subtask: input=%s, rows=%d. Raise the parallelism."
+                            .formatted(inputName, (long) blockCount * BLOCK_ROWS));
+        }
+        KeptChunk kept = new KeptChunk(chunk, log, timeMs, blocks);
+        memory.reserve(kept.lengthBytes());
+        keptBytes += kept.lengthBytes();
+        for (int i = 0; i < blocks.length; i++) {
+            blocks[i] = freeCount > 0 ? freeBlocks[--freeCount] : newBlock();
+            chunks[blocks[i]] = kept;
+            firstRows[blocks[i]] = i * BLOCK_ROWS;
+        }
+        return kept;
+    }
+
+    private int newBlock() {
+        if (blockCount == chunks.length) {
+            chunks = Arrays.copyOf(chunks, 2 * blockCount);
+            firstRows = Arrays.copyOf(firstRows, 2 * blockCount);
+            live = Arrays.copyOf(live, 2 * blockCount);
+        }
+        return blockCount++;
+    }
+
+    /** Frees the ids of a chunk without rows in the table. */
+    void free(KeptChunk kept) {
+        kept.isFreed = true;
+        if (freeCount + kept.blocks.length > freeBlocks.length) {
+            freeBlocks = Arrays.copyOf(freeBlocks, 2 * (freeCount + kept.blocks.length));
+        }
+        for (int block : kept.blocks) {
+            chunks[block] = null;
+            freeBlocks[freeCount++] = block;
+        }
+        release(kept.lengthBytes());
+    }
+
+    private void release(long bytes) {
+        keptBytes -= bytes;
+        memory.release(bytes);
+    }
+
+    KeptChunk chunk(int id) {
+        return chunks[id / BLOCK_ROWS];
+    }
+
+    int row(int id) {
+        return firstRows[id / BLOCK_ROWS] + id % BLOCK_ROWS;
+    }
+
+    boolean isLive(int id) {
+        return (live[id / BLOCK_ROWS] >>> id & 1) != 0;
+    }
+
+    void setLive(int id) {
+        live[id / BLOCK_ROWS] |= 1L << id;
+        chunks[id / BLOCK_ROWS].liveRows++;
+    }
+
+    /** Returns the number of rows of the chunk that are in the table without this one. */
+    int setDead(int id) {
+        live[id / BLOCK_ROWS] &= ~(1L << id);
+        return --chunks[id / BLOCK_ROWS].liveRows;
+    }
+
+    void close() {
+        release(keptBytes);
+    }
+}

@@ -1,0 +1,394 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.cpu.symmetric;
+
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
+import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.symmetric.RowIdentity;
+import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.core.symmetric.SymmetricJoin.AddedRows;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rows of one input: the chunks that contain them, and the chains of rows with equal keys, from
+ * the last added to the first. The {@link KeyIndex} of both inputs refers to the chains.
+ *
+ * <p>Rows leave their chain at once. Their chunk stays until {@link #tidy}, so that results may
+ * refer to it.
+ */
+final class SideTable implements AutoCloseable {
+
+    final SymmetricInput input;
+    final RowColumns columns;
+    final RowLinks links;
+    final ChunkIds ids;
+
+    /** Offset of the link of this input in a slot of the index. */
+    final int linkOffset;
+
+    /** Whether rows count their matches. */
+    final boolean hasMatches;
+
+    private final KeyIndex index;
+    private final boolean expires;
+
+    /** Whether rows leave the table one by one, so that their chains are linked both ways. */
+    private final boolean isRemovable;
+
+    private final boolean isMultiset;
+
+    /** Null unless columns identify rows. */
+    private final @Nullable IdentityIndex identityIndex;
+
+    private final Map<Integer, ChunkLog> logs = new LinkedHashMap<>();
+
+    /** Chunks that may have no rows in the table. */
+    private List<KeptChunk> candidates = new ArrayList<>();
+
+    private final ChunkCompaction compaction;
+    private long rowCount;
+    private long unknownRetractions;
+    private long expiredRows;
+
+    SideTable(
+            SymmetricInput input,
+            JoinSide side,
+            boolean hasMatches,
+            KeyIndex index,
+            Allocator allocator,
+            MemoryReservations memory) {
+        this.input = input;
+        this.columns = new RowColumns(input);
+        this.linkOffset = KeyIndex.linkOffset(side);
+        this.hasMatches = hasMatches;
+        this.index = index;
+        this.expires = input.timeToLiveMs() != SymmetricInput.FOREVER;
+        this.isRemovable = input.isChangelog() || expires;
+        this.isMultiset = input.identity() == RowIdentity.MULTISET;
+        this.ids = new ChunkIds(input.name(), memory);
+        this.links = new RowLinks(allocator, isRemovable, hasMatches, isMultiset);
+        this.identityIndex =
+                isMultiset || input.identity() == RowIdentity.UNIQUE_COLUMNS
+                        ? new IdentityIndex(allocator)
+                        : null;
+        this.compaction = new ChunkCompaction(this);
+    }
+
+    long rowCount() {
+        return rowCount;
+    }
+
+    long unknownRetractions() {
+        return unknownRetractions;
+    }
+
+    long expiredRows() {
+        return expiredRows;
+    }
+
+    boolean expires() {
+        return expires;
+    }
+
+    /** Whether rows are only appended, so that {@link #append} is legal. */
+    boolean isAppended() {
+        return !isRemovable && !hasMatches;
+    }
+
+    /** Returns the number of equal rows for which a row stands. */
+    int copies(int id) {
+        return isMultiset ? links.copies(id) : 1;
+    }
+
+    boolean isLive(KeptChunk kept, int row) {
+        return isRemovable ? ids.isLive(kept.id(row)) : !columns.hasNullKey(kept.chunk, row);
+    }
+
+    /** Returns the hash of a row that {@link #apply} receives, and reads ahead what it needs. */
+    int identityHash(int keyHash, Chunk chunk, int row) {
+        return identityIndex == null ? 0 : columns.identityHash(keyHash, chunk, row);
+    }
+
+    /** Reads the cache line that {@link #apply} reads first. */
+    int touch(int identityHash) {
+        return identityIndex == null ? 0 : identityIndex.id(identityIndex.home(identityHash));
+    }
+
+    // ------------------------------------------------------------------ chunks
+
+    /** Allocates ids for the rows of a chunk, none of which is in the table yet. */
+    KeptChunk keep(Chunk chunk, long timeMs) {
+        ChunkLog log = logs.computeIfAbsent(chunk.partition(), ChunkLog::new);
+        KeptChunk kept = ids.keep(chunk, log, timeMs);
+        log.add(kept);
+        candidates.add(kept);
+        links.reserve(ids.lastId());
+        return kept;
+    }
+
+    /** Copies rows as {@link io.github.gpujoin.core.symmetric.SymmetricJoin#copyRows}. */
+    void copyRows(int partition, Consumer<AddedRows> chunks) {
+        ChunkLog log = logs.get(partition);
+        if (log != null) {
+            compaction.copyRows(log, chunks);
+        }
+    }
+
+    /**
+     * Frees chunks without rows in the table, and copies rows out of chunks with few.
+     *
+     * @param maxRows rows to copy, about
+     */
+    void tidy(int maxRows) {
+        List<KeptChunk> checked = candidates;
+        candidates = new ArrayList<>();
+        for (KeptChunk kept : checked) {
+            if (kept.liveRows == 0 && !kept.isFreed) {
+                free(kept);
+            }
+        }
+        if (isRemovable) {
+            for (ChunkLog log : logs.values()) {
+                compaction.advance(log, maxRows);
+            }
+        }
+    }
+
+    void free(KeptChunk kept) {
+        ids.free(kept);
+        kept.log.rows -= kept.chunk.rowCount();
+    }
+
+    // ------------------------------------------------------------------ changes
+
+    /**
+     * Appends a row to a table that {@linkplain #isAppended is only appended to}. The caller calls
+     * {@link #appended}.
+     */
+    void append(long slot, int id) {
+        int first = Memory.getInt(slot + linkOffset);
+        if (first == 0) {
+            Memory.putInt(slot + linkOffset, id + 1);
+        } else {
+            links.setNext(id, first);
+            Memory.putInt(slot + linkOffset, id + 1 | RowLinks.MORE);
+        }
+    }
+
+    /** Counts the rows of a chunk that were appended. */
+    void appended(KeptChunk kept, int rows) {
+        kept.liveRows += rows;
+        kept.log.liveRows += rows;
+        rowCount += rows;
+    }
+
+    /**
+     * Adds a row whose key is not null.
+     *
+     * @param matches rows of the other input that it matches
+     */
+    void add(KeptChunk kept, int row, long key, int hash, int identityHash, int matches) {
+        int id = kept.id(row);
+        if (identityIndex != null) {
+            long slot = findIdentity(kept.chunk, row, key, identityHash);
+            int old = identityIndex.id(slot);
+            if (old < 0) {
+                identityIndex.add(slot, identityHash, id);
+                link(index.findOrAdd(key, hash), id, matches, 1);
+            } else if (isMultiset && !expires) {
+                links.setCopies(old, links.copies(old) + 1);
+                rowCount++;
+                if (hasMatches) {
+                    links.setMatches(old, matches);
+                }
+            } else {
+                identityIndex.replace(slot, id);
+                replace(index.find(key, hash), old, id, matches, isMultiset ? copies(old) + 1 : 1);
+            }
+            return;
+        }
+        long slot = index.findOrAdd(key, hash);
+        int old = input.isChangelog() ? findInChain(slot, kept.chunk, row) : -1;
+        if (old >= 0) {
+            replace(slot, old, id, matches, 1);
+        } else {
+            link(slot, id, matches, 1);
+        }
+    }
+
+    private void replace(long slot, int old, int id, int matches, int copies) {
+        unlink(slot, old);
+        link(slot, id, matches, copies);
+    }
+
+    /** Retracts a row whose key is not null. */
+    void retract(Chunk chunk, int row, long key, int hash, int identityHash) {
+        int old;
+        long identitySlot = 0;
+        if (identityIndex != null) {
+            identitySlot = findIdentity(chunk, row, key, identityHash);
+            old = identityIndex.id(identitySlot);
+        } else {
+            old = findInChain(index.find(key, hash), chunk, row);
+        }
+        if (old < 0) {
+            unknownRetractions++;
+        } else if (copies(old) > 1) {
+            links.setCopies(old, links.copies(old) - 1);
+            rowCount--;
+        } else {
+            if (identityIndex != null) {
+                identityIndex.remove(identityHash, identitySlot);
+            }
+            remove(old, key, hash);
+        }
+    }
+
+    private void remove(int id, long key, int hash) {
+        long slot = index.find(key, hash);
+        unlink(slot, id);
+        index.removeIfEmpty(slot, hash);
+    }
+
+    private long findIdentity(Chunk chunk, int row, long key, int identityHash) {
+        return identityIndex.find(
+                identityHash,
+                id -> {
+                    Chunk other = ids.chunk(id).chunk;
+                    int otherRow = ids.row(id);
+                    return columns.key(other, otherRow) == key
+                            && columns.isSameRow(chunk, row, other, otherRow);
+                });
+    }
+
+    /** Returns the row of a unique key, or -1. */
+    private int findInChain(long slot, Chunk chunk, int row) {
+        int link = Memory.getInt(slot + linkOffset);
+        while (link != 0) {
+            int id = RowLinks.id(link);
+            if (columns.isSameKey(chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
+                return id;
+            }
+            link = links.next(id);
+        }
+        return -1;
+    }
+
+    private void link(long slot, int id, int matches, int copies) {
+        int first = Memory.getInt(slot + linkOffset);
+        boolean hasMore = first != 0 || isRemovable;
+        links.setNext(id, first);
+        Memory.putInt(slot + linkOffset, id + 1 | (hasMore ? RowLinks.MORE : 0));
+        if (isRemovable) {
+            links.setPrevious(id, 0);
+            if (first != 0) {
+                links.setPrevious(RowLinks.id(first), id + 1);
+            }
+        }
+        if (hasMatches) {
+            links.setMatches(id, matches);
+        }
+        if (isMultiset) {
+            links.setCopies(id, copies);
+        }
+        ids.setLive(id);
+        ids.chunk(id).log.liveRows++;
+        rowCount += copies;
+    }
+
+    private void unlink(long slot, int id) {
+        int next = links.next(id);
+        int previous = links.previous(id);
+        if (previous == 0) {
+            Memory.putInt(slot + linkOffset, next);
+        } else {
+            links.setNext(previous - 1, next);
+        }
+        if (next != 0) {
+            links.setPrevious(RowLinks.id(next), previous);
+        }
+        rowCount -= copies(id);
+        KeptChunk kept = ids.chunk(id);
+        kept.log.liveRows--;
+        if (ids.setDead(id) == 0) {
+            candidates.add(kept);
+        }
+    }
+
+    /** Gives a row another id, in a chunk that contains a copy of it. */
+    void move(int from, int to) {
+        Chunk chunk = ids.chunk(to).chunk;
+        int row = ids.row(to);
+        long key = columns.key(chunk, row);
+        int hash = KeyIndex.hashOf(key);
+        links.copy(from, to);
+        int next = links.next(to);
+        int previous = links.previous(to);
+        if (previous == 0) {
+            Memory.putInt(index.find(key, hash) + linkOffset, to + 1 | RowLinks.MORE);
+        } else {
+            links.setNext(previous - 1, to + 1 | RowLinks.MORE);
+        }
+        if (next != 0) {
+            links.setPrevious(RowLinks.id(next), to + 1);
+        }
+        if (identityIndex != null) {
+            int identityHash = columns.identityHash(hash, chunk, row);
+            identityIndex.replace(identityIndex.find(identityHash, id -> id == from), to);
+        }
+        KeptChunk kept = ids.chunk(to);
+        ids.setLive(to);
+        kept.log.liveRows++;
+        ids.chunk(from).log.liveRows--;
+        ids.setDead(from);
+    }
+
+    // ------------------------------------------------------------------ time to live
+
+    void removeExpired(long nowMs) {
+        if (!expires) {
+            return;
+        }
+        for (ChunkLog log : logs.values()) {
+            List<KeptChunk> chunks = log.chunks;
+            while (log.firstUnexpired < chunks.size()
+                    && nowMs - chunks.get(log.firstUnexpired).timeMs >= input.timeToLiveMs()) {
+                expire(chunks.get(log.firstUnexpired++));
+            }
+        }
+    }
+
+    private void expire(KeptChunk kept) {
+        for (int row = 0; row < kept.chunk.rowCount() && kept.liveRows > 0; row++) {
+            int id = kept.id(row);
+            if (ids.isLive(id)) {
+                long key = columns.key(kept.chunk, row);
+                int hash = KeyIndex.hashOf(key);
+                expiredRows += copies(id);
+                if (identityIndex != null) {
+                    int identityHash = columns.identityHash(hash, kept.chunk, row);
+                    long slot = identityIndex.find(identityHash, other -> other == id);
+                    identityIndex.remove(identityHash, slot);
+                }
+                remove(id, key, hash);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        links.close();
+        if (identityIndex != null) {
+            identityIndex.close();
+        }
+        ids.close();
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Symmetric joins on the CPU: one index of the keys of both inputs, chains of rows that refer to
+ * kept chunks, and the loop that joins a chunk. Start with {@code CpuSymmetricJoin}.
+ */
+@NullMarked
+package io.github.gpujoin.cpu.symmetric;
+
+import org.jspecify.annotations.NullMarked;
