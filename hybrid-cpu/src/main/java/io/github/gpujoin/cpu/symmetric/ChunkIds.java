@@ -13,6 +13,8 @@ import java.util.Arrays;
 final class ChunkIds {
 
     static final int BLOCK_ROWS = 64;
+    private static final int BLOCK_SHIFT = 6;
+    private static final int ROW_MASK = BLOCK_ROWS - 1;
 
     /** The highest bit of a link is a flag, and an id + 1 must fit the others. */
     private static final int MAX_BLOCKS = (1 << 30) / BLOCK_ROWS;
@@ -91,27 +93,32 @@ final class ChunkIds {
         memory.release(bytes);
     }
 
+    /** Returns the id of a row of a chunk with these blocks. */
+    static int id(int[] blocks, int row) {
+        return blocks[row >> BLOCK_SHIFT] << BLOCK_SHIFT | row & ROW_MASK;
+    }
+
     KeptChunk chunk(int id) {
-        return chunks[id / BLOCK_ROWS];
+        return chunks[id >> BLOCK_SHIFT];
     }
 
     int row(int id) {
-        return firstRows[id / BLOCK_ROWS] + id % BLOCK_ROWS;
+        return firstRows[id >> BLOCK_SHIFT] + (id & ROW_MASK);
     }
 
     boolean isLive(int id) {
-        return (live[id / BLOCK_ROWS] >>> id & 1) != 0;
+        return (live[id >> BLOCK_SHIFT] >>> id & 1) != 0;
     }
 
     void setLive(int id) {
-        live[id / BLOCK_ROWS] |= 1L << id;
-        chunks[id / BLOCK_ROWS].liveRows++;
+        live[id >> BLOCK_SHIFT] |= 1L << id;
+        chunks[id >> BLOCK_SHIFT].liveRows++;
     }
 
     /** Returns the number of rows of the chunk that are in the table without this one. */
     int setDead(int id) {
-        live[id / BLOCK_ROWS] &= ~(1L << id);
-        return --chunks[id / BLOCK_ROWS].liveRows;
+        live[id >> BLOCK_SHIFT] &= ~(1L << id);
+        return --chunks[id >> BLOCK_SHIFT].liveRows;
     }
 
     void close() {

@@ -39,6 +39,7 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
     private final long[] keys = new long[AHEAD_ROWS];
     private final int[] hashes = new int[AHEAD_ROWS];
     private final int[] identityHashes = new int[AHEAD_ROWS];
+    private final int[] chainRows = new int[AHEAD_ROWS];
 
     /** Keeps the JIT compiler from dropping the reads ahead. */
     private long touched;
@@ -172,7 +173,10 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         right.tidy(COPIED_ROWS);
     }
 
-    /** Hashes the next rows, and reads their slots. */
+    /**
+     * Hashes the next rows, and reads their slots, then the rows to which these refer. The loads of
+     * each loop are independent, so that the processor overlaps their cache misses.
+     */
     private void readAhead() {
         aheadFrom = row;
         int count = Math.min(AHEAD_ROWS, chunk.rowCount() - row);
@@ -186,10 +190,21 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         if (own.input.isChangelog()) {
             for (int i = 0; i < count; i++) {
                 identityHashes[i] = own.identityHash(hashes[i], chunk, aheadFrom + i);
-                sum += own.touch(identityHashes[i]);
+                sum += own.touchSlot(identityHashes[i]);
+            }
+            for (int i = 0; i < count; i++) {
+                sum += own.touchRow(index.home(hashes[i]), identityHashes[i]);
             }
         }
         touched += sum;
+        int chains = 0;
+        for (int i = 0; i < count; i++) {
+            int first = Memory.getInt(index.home(hashes[i]) + other.linkOffset);
+            if (first < 0 || first != 0 && other.hasMatches) {
+                chainRows[chains++] = RowLinks.id(first);
+            }
+        }
+        other.walkAhead(chainRows, chains);
     }
 
     @Override

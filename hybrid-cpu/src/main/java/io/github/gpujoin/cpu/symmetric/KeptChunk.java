@@ -27,7 +27,7 @@ final class KeptChunk {
     }
 
     int id(int row) {
-        return blocks[row / ChunkIds.BLOCK_ROWS] * ChunkIds.BLOCK_ROWS + row % ChunkIds.BLOCK_ROWS;
+        return ChunkIds.id(blocks, row);
     }
 
     int deadRows() {

@@ -129,6 +129,10 @@ final class ResultBuffer implements SymmetricBatch {
 
     @Override
     public int row(JoinSide side, int result) {
-        return side == this.side ? ownRows[result] : others.row(otherIds[result]);
+        if (side == this.side) {
+            return ownRows[result];
+        }
+        int id = otherIds[result];
+        return id == NONE ? NONE : others.row(id);
     }
 }

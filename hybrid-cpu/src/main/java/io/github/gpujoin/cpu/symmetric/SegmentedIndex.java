@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Set;
 import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An extendible hash table (Fagin, Nievergelt, Pippenger, Strong: "Extendible Hashing", ACM TODS 4,
@@ -53,6 +54,9 @@ abstract class SegmentedIndex implements AutoCloseable {
     private long[] bases;
     private int depth;
     private int slotMask = MIN_SLOTS - 1;
+
+    /** Memory of the segment that was split last, for the next split; null if there is none. */
+    private @Nullable Region spare;
 
     SegmentedIndex(Allocator allocator, int slotBytes) {
         this.allocator = allocator;
@@ -124,7 +128,7 @@ abstract class SegmentedIndex implements AutoCloseable {
             }
             int home = hash(from) & slotMask;
             if ((next - home & slotMask) >= (next - free & slotMask)) {
-                Memory.copy(null, from, null, segment.base + (long) free * slotBytes, slotBytes);
+                copySlot(from, segment.base + (long) free * slotBytes);
                 free = next;
             }
         }
@@ -135,8 +139,22 @@ abstract class SegmentedIndex implements AutoCloseable {
     // ------------------------------------------------------------------ growth
 
     private Segment allocate(int depth) {
-        return new Segment(
-                allocator.allocateZeroed((long) (slotMask + 1) * slotBytes), depth);
+        long bytes = (long) (slotMask + 1) * slotBytes;
+        Region region = spare;
+        if (region != null && region.lengthBytes() == bytes) {
+            spare = null;
+        } else {
+            region = allocator.allocate(bytes);
+        }
+        Memory.fill(null, region.address(), bytes, (byte) 0);
+        return new Segment(region, depth);
+    }
+
+    private void retire(Segment segment) {
+        if (spare != null) {
+            spare.close();
+        }
+        spare = segment.region;
     }
 
     /** Splits the segment of a hash. */
@@ -159,7 +177,7 @@ abstract class SegmentedIndex implements AutoCloseable {
         try {
             one = allocate(full.depth + 1);
         } catch (Throwable e) {
-            zero.region.close();
+            retire(zero);
             throw e;
         }
         int bit = Integer.MIN_VALUE >>> full.depth;
@@ -168,7 +186,7 @@ abstract class SegmentedIndex implements AutoCloseable {
         int first = entry(hash) & -entries;
         enter(zero, first, first + entries / 2);
         enter(one, first + entries / 2, first + entries);
-        full.region.close();
+        retire(full);
     }
 
     private void grow() {
@@ -184,7 +202,7 @@ abstract class SegmentedIndex implements AutoCloseable {
         }
         copy(old, oldMask, grown, grown, 0);
         enter(grown, 0, 1);
-        old.region.close();
+        retire(old);
     }
 
     private void copy(Segment from, Segment zero, Segment one, int bit) {
@@ -201,9 +219,15 @@ abstract class SegmentedIndex implements AutoCloseable {
                 while (isOccupied(target.base + (long) free * slotBytes)) {
                     free = free + 1 & slotMask;
                 }
-                Memory.copy(null, slot, null, target.base + (long) free * slotBytes, slotBytes);
+                copySlot(slot, target.base + (long) free * slotBytes);
                 target.used++;
             }
+        }
+    }
+
+    private void copySlot(long from, long to) {
+        for (int at = 0; at < slotBytes; at += Long.BYTES) {
+            Memory.putLong(to + at, Memory.getLong(from + at));
         }
     }
 
@@ -229,5 +253,9 @@ abstract class SegmentedIndex implements AutoCloseable {
         Set<Segment> all = Collections.newSetFromMap(new IdentityHashMap<>());
         all.addAll(Arrays.asList(directory));
         Closing.all(all, segment -> segment.region.close());
+        if (spare != null) {
+            spare.close();
+            spare = null;
+        }
     }
 }

@@ -26,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SideTable implements AutoCloseable {
 
+    /** Rows of longer chains would leave the cache before they are joined. */
+    private static final int MAX_STEPS_AHEAD = 16;
+
     final SymmetricInput input;
     final RowColumns columns;
     final RowLinks links;
@@ -112,14 +115,53 @@ final class SideTable implements AutoCloseable {
         return isRemovable ? ids.isLive(kept.id(row)) : !columns.hasNullKey(kept.chunk, row);
     }
 
-    /** Returns the hash of a row that {@link #apply} receives, and reads ahead what it needs. */
+    /** Returns the hash of a row by which a changelog finds it, or 0 if its key suffices. */
     int identityHash(int keyHash, Chunk chunk, int row) {
         return identityIndex == null ? 0 : columns.identityHash(keyHash, chunk, row);
     }
 
-    /** Reads the cache line that {@link #apply} reads first. */
-    int touch(int identityHash) {
+    /** Reads the slot in which the search for a row starts. */
+    long touchSlot(int identityHash) {
         return identityIndex == null ? 0 : identityIndex.id(identityIndex.home(identityHash));
+    }
+
+    /**
+     * Reads what a change of a row reads behind its slots.
+     *
+     * @param slot where the search for its key starts
+     */
+    long touchRow(long slot, int identityHash) {
+        int id =
+                identityIndex == null
+                        ? RowLinks.id(Memory.getInt(slot + linkOffset))
+                        : identityIndex.id(identityIndex.home(identityHash));
+        if (id < 0) {
+            return 0;
+        }
+        long sum = links.next(id);
+        return identityIndex == null
+                ? sum
+                : sum + columns.key(ids.chunk(id).chunk, ids.row(id));
+    }
+
+    /**
+     * Walks some chains in step, so that their cache misses overlap: a step of one chain depends on
+     * the previous one, but not on those of other chains.
+     *
+     * @param rows first rows of the chains; overwritten
+     */
+    void walkAhead(int[] rows, int count) {
+        int chains = count;
+        for (int step = 0; step < MAX_STEPS_AHEAD && chains > 0; step++) {
+            int longer = 0;
+            for (int i = 0; i < chains; i++) {
+                int link = links.next(rows[i]);
+                if (link < 0) {
+                    rows[longer++] = RowLinks.id(link);
+                }
+            }
+            chains = longer;
+        }
     }
 
     // ------------------------------------------------------------------ chunks
@@ -274,7 +316,9 @@ final class SideTable implements AutoCloseable {
         int link = Memory.getInt(slot + linkOffset);
         while (link != 0) {
             int id = RowLinks.id(link);
-            if (columns.isSameKey(chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
+            if (!input.isHashed()
+                    || columns.isSameKey(
+                            chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
                 return id;
             }
             link = links.next(id);

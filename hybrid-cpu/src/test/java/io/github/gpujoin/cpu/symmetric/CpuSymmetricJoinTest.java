@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.cpu.symmetric;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.ChunkDescriptor;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.symmetric.ChangeKind;
+import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.RowIdentity;
+import io.github.gpujoin.core.symmetric.SymmetricBatch;
+import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.core.symmetric.SymmetricJoin;
+import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import io.github.gpujoin.core.testing.RegionLeakExtension;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.IntPredicate;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The tests of growth and compaction, which small data does not reach. */
+@ExtendWith(RegionLeakExtension.class)
+class CpuSymmetricJoinTest {
+
+    private static final ChunkSchema SCHEMA =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("row", ColumnType.INT64),
+                    Column.of("change", ColumnType.INT32));
+
+    /** Enough for several splits of segments. */
+    private static final int ROWS = 100_000;
+
+    private static final int CHUNK_ROWS = 1_000;
+
+    /** Rows that share a key. */
+    private static final int FAN_OUT = 2;
+
+    private static SymmetricInput input(String name, RowIdentity identity) {
+        return new SymmetricInput(
+                name,
+                SCHEMA,
+                0,
+                SymmetricInput.NONE,
+                SymmetricInput.NONE,
+                identity == RowIdentity.APPEND_ONLY ? SymmetricInput.NONE : 2,
+                identity,
+                identity == RowIdentity.UNIQUE_COLUMNS || identity == RowIdentity.MULTISET
+                        ? List.of(1)
+                        : List.of(),
+                SymmetricInput.FOREVER);
+    }
+
+    private static SymmetricJoin open(BulkJoinKind kind, RowIdentity left) {
+        SymmetricJoin join =
+                new CpuSymmetricJoinFactory()
+                        .create(
+                                new SymmetricJoinSpec(
+                                        input("l", left),
+                                        input("r", RowIdentity.APPEND_ONLY),
+                                        kind),
+                                MatchCondition.ALWAYS,
+                                MemoryReservations.unlimited());
+        join.finishLoad(0);
+        return join;
+    }
+
+    private static long key(RowIdentity identity, int row) {
+        return identity == RowIdentity.JOIN_KEY ? row : row / FAN_OUT;
+    }
+
+    /** Submits some rows in chunks. */
+    private static void submit(
+            SymmetricJoin join, RowIdentity identity, ChangeKind kind, IntPredicate selected) {
+        ChunkBuilder builder =
+                new ChunkBuilder(SCHEMA, CHUNK_ROWS * SCHEMA.fixedRowBytes());
+        for (int row = 0; row < ROWS; row++) {
+            if (selected.test(row)) {
+                builder.putLong(0, key(identity, row));
+                builder.putLong(1, row);
+                builder.putInt(2, kind.code());
+                builder.endRow();
+            }
+            if (builder.isFull() || row == ROWS - 1) {
+                join(join, JoinSide.LEFT, builder.seal(ChunkDescriptor.FACTS, 0, 0, 0));
+            }
+        }
+    }
+
+    /** Returns the number of results of each left row. */
+    private static Map<Long, Integer> join(SymmetricJoin join, JoinSide side, Chunk chunk) {
+        Map<Long, Integer> rows = new HashMap<>();
+        assertThat(join.submit(side, chunk, 0, 0)).isTrue();
+        SymmetricBatch batch;
+        do {
+            batch = join.poll();
+            for (int i = 0; i < batch.resultCount(); i++) {
+                Chunk left = batch.chunk(JoinSide.LEFT, i);
+                rows.merge(left.getLong(1, batch.row(JoinSide.LEFT, i)), 1, Integer::sum);
+            }
+        } while (!batch.isLast());
+        return rows;
+    }
+
+    /** Joins one right row for each key, and asserts that the selected left rows match once. */
+    private static void assertMatches(
+            SymmetricJoin join, RowIdentity identity, IntPredicate selected) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, ROWS * SCHEMA.fixedRowBytes());
+        for (long key = 0; key <= key(identity, ROWS - 1); key++) {
+            builder.putLong(0, key);
+            builder.putLong(1, -1);
+            builder.putInt(2, 0);
+            builder.endRow();
+        }
+        Map<Long, Integer> expected = new HashMap<>();
+        for (int row = 0; row < ROWS; row++) {
+            if (selected.test(row)) {
+                expected.put((long) row, 1);
+            }
+        }
+        Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+        assertThat(join(join, JoinSide.RIGHT, right)).isEqualTo(expected);
+        assertThat(join.stats().leftRows()).isEqualTo(expected.size());
+    }
+
+    @ParameterizedTest
+    @EnumSource(RowIdentity.class)
+    void shouldFindAllRowsAfterGrowth(RowIdentity identity) {
+        try (SymmetricJoin join = open(BulkJoinKind.INNER, identity)) {
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            assertMatches(join, identity, row -> true);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "APPEND_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldCopyTheFewRowsOfMostlyDeadChunks(RowIdentity identity) {
+        try (SymmetricJoin join = open(BulkJoinKind.INNER, identity)) {
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            long fullBytes = join.stats().memoryBytes();
+            submit(join, identity, ChangeKind.DELETE, row -> row % 50 != 7);
+            submit(join, identity, ChangeKind.DELETE, row -> false);
+            assertThat(fullBytes - join.stats().memoryBytes())
+                    .isGreaterThan(ROWS * SCHEMA.fixedRowBytes() * 7L / 10);
+            assertThat(join.stats().unknownRetractions()).isZero();
+            submit(join, identity, ChangeKind.DELETE, row -> row % 150 == 7);
+            submit(join, identity, ChangeKind.INSERT, row -> row % 1_000 == 0);
+            assertMatches(
+                    join,
+                    identity,
+                    row -> row % 50 == 7 && row % 150 != 7 || row % 1_000 == 0);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "APPEND_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldReuseTheMemoryOfDeletedRows(RowIdentity identity) {
+        try (SymmetricJoin join = open(BulkJoinKind.LEFT, identity)) {
+            long firstBytes = 0;
+            for (int round = 0; round < 4; round++) {
+                submit(join, identity, ChangeKind.INSERT, row -> true);
+                submit(join, identity, ChangeKind.DELETE, row -> true);
+                join.expire(0);
+                assertThat(join.stats().leftRows()).isZero();
+                firstBytes = round == 0 ? join.stats().memoryBytes() : firstBytes;
+            }
+            assertThat(join.stats().memoryBytes()).isLessThanOrEqualTo(firstBytes * 5 / 4);
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            assertMatchesOfLeftJoin(join);
+        }
+    }
+
+    private static void assertMatchesOfLeftJoin(SymmetricJoin join) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, SCHEMA.fixedRowBytes());
+        builder.putLong(0, 11);
+        builder.putLong(1, -1);
+        builder.putInt(2, 0);
+        builder.endRow();
+        Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+        assertThat(join(join, JoinSide.RIGHT, right).values()).isNotEmpty().containsOnly(2);
+    }
+}
