@@ -39,10 +39,8 @@ final class ChangeKinds {
                 ifUnmatched[code] = isOuter ? plain.code() : NO_RESULT;
             } else {
                 boolean isLeft = side == JoinSide.LEFT;
-                ifMatched[code] =
-                        isLeft && join == BulkJoinKind.SEMI ? kind.code() : NO_RESULT;
-                ifUnmatched[code] =
-                        isLeft && join == BulkJoinKind.ANTI ? kind.code() : NO_RESULT;
+                ifMatched[code] = isLeft && join == BulkJoinKind.SEMI ? kind.code() : NO_RESULT;
+                ifUnmatched[code] = isLeft && join == BulkJoinKind.ANTI ? kind.code() : NO_RESULT;
             }
         }
     }

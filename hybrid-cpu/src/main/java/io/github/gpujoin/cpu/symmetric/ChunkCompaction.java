@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Copies rows out of the chunks of a table. A pass over a log begins when most of its rows are
- * dead, and copies the rows of neighbours that are mostly dead to one new chunk in their place. A
- * pass is divided among the chunks that are joined meanwhile; it copies fewer rows than have died,
- * so its cost is a constant for each retraction.
+ * Copies rows out of the chunks of a table. A pass over a log begins when three quarters
+ * of its rows are dead, and copies the rows of neighbours of which that is true to one new chunk in
+ * their place. A pass is divided among the chunks that are joined meanwhile; it copies one row for
+ * three dead ones at most, so its cost is a constant for each retraction.
  */
 final class ChunkCompaction {
 
@@ -36,7 +36,7 @@ final class ChunkCompaction {
         int copiedRows = 0;
         while (log.cursor < log.chunks.size() && copiedRows < maxRows) {
             KeptChunk kept = log.chunks.get(log.cursor);
-            if (kept.isFreed || !kept.isSparse()) {
+            if (kept.isFreed() || !kept.isSparse()) {
                 log.cursor++;
             } else {
                 copiedRows += merge(log, log.cursor);
@@ -55,7 +55,7 @@ final class ChunkCompaction {
         long timeMs = log.chunks.get(at).timeMs;
         for (; log.cursor < log.chunks.size() && rows < TARGET_ROWS; log.cursor++) {
             KeptChunk kept = log.chunks.get(log.cursor);
-            if (!kept.isFreed) {
+            if (!kept.isFreed()) {
                 if (!kept.isSparse() || table.expires() && kept.timeMs != timeMs) {
                     break;
                 }
@@ -97,12 +97,14 @@ final class ChunkCompaction {
         return builder.seal(ChunkDescriptor.FACTS, log.partition, 0, 0);
     }
 
-    /** Copies the rows of a log as {@link io.github.gpujoin.core.symmetric.SymmetricJoin#copyRows}. */
+    /**
+     * Copies the rows of a log as {@link io.github.gpujoin.core.symmetric.SymmetricJoin#copyRows}.
+     */
     void copyRows(ChunkLog log, Consumer<AddedRows> chunks) {
         ChunkBuilder builder = new ChunkBuilder(table.input.schema(), COPIED_CHUNK_BYTES);
         long timeMs = 0;
         for (KeptChunk kept : log.chunks) {
-            if (kept.isFreed) {
+            if (kept.isFreed()) {
                 continue;
             }
             if (table.expires() && kept.timeMs != timeMs) {

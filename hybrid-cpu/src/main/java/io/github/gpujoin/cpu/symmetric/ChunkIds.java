@@ -77,7 +77,6 @@ final class ChunkIds {
 
     /** Frees the ids of a chunk without rows in the table. */
     void free(KeptChunk kept) {
-        kept.isFreed = true;
         if (freeCount + kept.blocks.length > freeBlocks.length) {
             freeBlocks = Arrays.copyOf(freeBlocks, 2 * (freeCount + kept.blocks.length));
         }
@@ -86,6 +85,7 @@ final class ChunkIds {
             freeBlocks[freeCount++] = block;
         }
         release(kept.lengthBytes());
+        kept.chunk = null;
     }
 
     private void release(long bytes) {

@@ -22,6 +22,9 @@ final class ChunkLog {
     /** The next chunk that compaction looks at; 0 if it has not begun. */
     int cursor;
 
+    /** Chunks that were freed and are still in the list. */
+    private int freedCount;
+
     /** The first chunk that may contain rows that have not expired. */
     int firstUnexpired;
 
@@ -34,13 +37,27 @@ final class ChunkLog {
         rows += kept.chunk.rowCount();
     }
 
+    /** Whether less than a quarter of the rows are in the table, so that some chunk is sparse. */
     boolean isMostlyDead() {
-        return rows - liveRows > Math.max(liveRows, MIN_DEAD_ROWS);
+        return rows - liveRows > Math.max(3 * liveRows, MIN_DEAD_ROWS);
     }
 
-    /** Drops the chunks that were freed. Compaction has not begun. */
+    /**
+     * Counts a chunk that was freed. Drops such chunks when they are most of the list, unless
+     * compaction is amid it.
+     */
+    void freed(int freedRows) {
+        rows -= freedRows;
+        freedCount++;
+        if (freedCount > chunks.size() / 2 && cursor == 0) {
+            dropFreed();
+        }
+    }
+
+    /** Drops the chunks that were freed from the list. Compaction is not amid it. */
     void dropFreed() {
-        chunks.removeIf(kept -> kept.isFreed);
+        chunks.removeIf(KeptChunk::isFreed);
+        freedCount = 0;
         firstUnexpired = 0;
     }
 }

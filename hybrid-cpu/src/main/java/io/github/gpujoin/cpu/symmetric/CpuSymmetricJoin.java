@@ -73,8 +73,18 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         this.returnsPairs = spec.kind().returnsPairs();
         Allocator allocator = account.within(hostMemory);
         this.index = new KeyIndex(allocator);
-        this.left = table(JoinSide.LEFT, allocator, hostMemory);
-        this.right = table(JoinSide.RIGHT, allocator, hostMemory);
+        SideTable opened = null;
+        try {
+            opened = table(JoinSide.LEFT, allocator, hostMemory);
+            this.right = table(JoinSide.RIGHT, allocator, hostMemory);
+        } catch (Throwable e) {
+            index.close();
+            if (opened != null) {
+                opened.close();
+            }
+            throw e;
+        }
+        this.left = opened;
         this.own = left;
         this.other = right;
         this.kinds = new ChangeKinds(spec.kind(), JoinSide.LEFT);
@@ -83,8 +93,7 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
     private SideTable table(JoinSide side, Allocator allocator, MemoryReservations hostMemory) {
         boolean hasMatches =
                 returnsPairs ? spec().kind().keepsUnmatched(side) : side == JoinSide.LEFT;
-        return new SideTable(
-                spec().input(side), side, hasMatches, index, allocator, hostMemory);
+        return new SideTable(spec().input(side), side, hasMatches, index, allocator, hostMemory);
     }
 
     private SideTable table(JoinSide side) {
@@ -236,7 +245,8 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         row++;
     }
 
-    // ------------------------------------------------------------------ inner join of appended rows
+    // ------------------------------------------------------------------ inner join of appended
+    // rows
 
     /**
      * Joins the rows that were read ahead.

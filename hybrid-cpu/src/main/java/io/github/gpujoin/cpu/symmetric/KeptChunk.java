@@ -7,7 +7,9 @@ import io.github.gpujoin.core.layout.Chunk;
 /** A chunk whose rows are in a table. Each block of 64 rows has consecutive ids. */
 final class KeptChunk {
 
-    final Chunk chunk;
+    /** Null after the chunk was freed. */
+    Chunk chunk;
+
     final ChunkLog log;
     final long timeMs;
 
@@ -17,8 +19,6 @@ final class KeptChunk {
     /** Rows that are in the table. */
     int liveRows;
 
-    boolean isFreed;
-
     KeptChunk(Chunk chunk, ChunkLog log, long timeMs, int[] blocks) {
         this.chunk = chunk;
         this.log = log;
@@ -26,17 +26,17 @@ final class KeptChunk {
         this.blocks = blocks;
     }
 
+    boolean isFreed() {
+        return chunk == null;
+    }
+
     int id(int row) {
         return ChunkIds.id(blocks, row);
     }
 
-    int deadRows() {
-        return chunk.rowCount() - liveRows;
-    }
-
-    /** Whether most rows are not in the table, so that copying the others frees memory. */
+    /** Whether less than a quarter of the rows are in the table: copying one frees three others. */
     boolean isSparse() {
-        return liveRows < deadRows();
+        return 3L * liveRows < chunk.rowCount() - liveRows;
     }
 
     long lengthBytes() {

@@ -139,9 +139,7 @@ final class SideTable implements AutoCloseable {
             return 0;
         }
         long sum = links.next(id);
-        return identityIndex == null
-                ? sum
-                : sum + columns.key(ids.chunk(id).chunk, ids.row(id));
+        return identityIndex == null ? sum : sum + columns.key(ids.chunk(id).chunk, ids.row(id));
     }
 
     /**
@@ -193,7 +191,7 @@ final class SideTable implements AutoCloseable {
         List<KeptChunk> checked = candidates;
         candidates = new ArrayList<>();
         for (KeptChunk kept : checked) {
-            if (kept.liveRows == 0 && !kept.isFreed) {
+            if (kept.liveRows == 0 && !kept.isFreed()) {
                 free(kept);
             }
         }
@@ -205,8 +203,9 @@ final class SideTable implements AutoCloseable {
     }
 
     void free(KeptChunk kept) {
+        int rows = kept.chunk.rowCount();
         ids.free(kept);
-        kept.log.rows -= kept.chunk.rowCount();
+        kept.log.freed(rows);
     }
 
     // ------------------------------------------------------------------ changes
@@ -317,8 +316,7 @@ final class SideTable implements AutoCloseable {
         while (link != 0) {
             int id = RowLinks.id(link);
             if (!input.isHashed()
-                    || columns.isSameKey(
-                            chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
+                    || columns.isSameKey(chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
                 return id;
             }
             link = links.next(id);
@@ -411,7 +409,7 @@ final class SideTable implements AutoCloseable {
     }
 
     private void expire(KeptChunk kept) {
-        for (int row = 0; row < kept.chunk.rowCount() && kept.liveRows > 0; row++) {
+        for (int row = 0; kept.liveRows > 0; row++) {
             int id = kept.id(row);
             if (ids.isLive(id)) {
                 long key = columns.key(kept.chunk, row);

@@ -83,8 +83,7 @@ class CpuSymmetricJoinTest {
     /** Submits some rows in chunks. */
     private static void submit(
             SymmetricJoin join, RowIdentity identity, ChangeKind kind, IntPredicate selected) {
-        ChunkBuilder builder =
-                new ChunkBuilder(SCHEMA, CHUNK_ROWS * SCHEMA.fixedRowBytes());
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, CHUNK_ROWS * SCHEMA.fixedRowBytes());
         for (int row = 0; row < ROWS; row++) {
             if (selected.test(row)) {
                 builder.putLong(0, key(identity, row));
@@ -157,9 +156,7 @@ class CpuSymmetricJoinTest {
             submit(join, identity, ChangeKind.DELETE, row -> row % 150 == 7);
             submit(join, identity, ChangeKind.INSERT, row -> row % 1_000 == 0);
             assertMatches(
-                    join,
-                    identity,
-                    row -> row % 50 == 7 && row % 150 != 7 || row % 1_000 == 0);
+                    join, identity, row -> row % 50 == 7 && row % 150 != 7 || row % 1_000 == 0);
         }
     }
 

@@ -24,7 +24,11 @@ public final class ReferenceSymmetricJoin extends AbstractSymmetricJoin {
     private static final int BATCH_RESULTS = 1000;
 
     private record Result(
-            ChangeKind kind, @Nullable Chunk left, int leftRow, @Nullable Chunk right, int rightRow) {}
+            ChangeKind kind,
+            @Nullable Chunk left,
+            int leftRow,
+            @Nullable Chunk right,
+            int rightRow) {}
 
     private record Batch(List<Result> results, int completedRows, boolean isLast)
             implements SymmetricBatch {

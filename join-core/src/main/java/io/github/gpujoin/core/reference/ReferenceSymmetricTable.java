@@ -38,12 +38,7 @@ final class ReferenceSymmetricTable {
         int matches;
 
         private Entry(
-                Chunk chunk,
-                int row,
-                Object key,
-                List<Object> identity,
-                long timeMs,
-                int copies) {
+                Chunk chunk, int row, Object key, List<Object> identity, long timeMs, int copies) {
             this.chunk = chunk;
             this.row = row;
             this.key = key;
@@ -169,7 +164,8 @@ final class ReferenceSymmetricTable {
                                 .findFirst()
                                 .orElse(null);
         if (kind(chunk, row).isAddition()) {
-            int copies = found != null && input.identity() == RowIdentity.MULTISET ? found.copies : 0;
+            int copies =
+                    found != null && input.identity() == RowIdentity.MULTISET ? found.copies : 0;
             if (found != null) {
                 remove(found);
             }

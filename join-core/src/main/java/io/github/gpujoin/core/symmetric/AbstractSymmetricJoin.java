@@ -40,7 +40,9 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
 
     // ------------------------------------------------------------------ for subclasses
 
-    /** Applies the rows of a chunk, which is on the heap and checked, to the table of their side. */
+    /**
+     * Applies the rows of a chunk, which is on the heap and checked, to the table of their side.
+     */
     protected abstract void apply(JoinSide side, Chunk chunk, long timeMs);
 
     /** Removes expired rows, and counts the matches of all others. */

@@ -27,8 +27,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>Pairs of outer joins: an added row inserts them. A retracted row of an outer side deletes
  *       them; one of the inner side retracts them with its own kind.
  *   <li>Semi and anti join: a left row has its own kind when it is submitted. A right row that is
- *       the first match or the last one returns the left row: with the kind of the right row from
- *       a semi join, with DELETE or INSERT from an anti join.
+ *       the first match or the last one returns the left row: with the kind of the right row from a
+ *       semi join, with DELETE or INSERT from an anti join.
  * </ul>
  *
  * <p>The results of a row are adjacent, and the rows are in order. The matches of one row come in
@@ -75,9 +75,10 @@ public interface SymmetricJoin extends AutoCloseable {
     void finishLoad(long timeMs);
 
     /**
-     * Queues a chunk, which the join keeps as {@link #load} does. It joins all rows, and returns the
-     * results of the rows from {@code firstRow} on. A caller that restarts loads the chunks before
-     * this one, and submits it from the row that {@link SymmetricBatch#completedRows} returned.
+     * Queues a chunk, which the join keeps as {@link #load} does. It joins all rows, and returns
+     * the results of the rows from {@code firstRow} on. A caller that restarts loads the chunks
+     * before this one, and submits it from the row that {@link SymmetricBatch#completedRows}
+     * returned.
      *
      * @param timeMs processing time of the rows; never before that of an earlier call
      * @return false if the join has no room; poll and try again

@@ -57,8 +57,7 @@ public abstract class SymmetricJoinStateConformance {
     }
 
     private SymmetricJoin open(SymmetricJoinSpec spec) {
-        SymmetricJoin join =
-                create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited());
+        SymmetricJoin join = create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited());
         join.finishLoad(0);
         return join;
     }
@@ -328,7 +327,9 @@ public abstract class SymmetricJoinStateConformance {
                 results += batch.resultCount();
                 if (batch.completedRows() == 0) {
                     for (int i = 0; i < batch.resultCount(); i++) {
-                        assertThat(batch.chunk(JoinSide.RIGHT, i) == null || batch.row(JoinSide.RIGHT, i) == 0)
+                        assertThat(
+                                        batch.chunk(JoinSide.RIGHT, i) == null
+                                                || batch.row(JoinSide.RIGHT, i) == 0)
                                 .isTrue();
                     }
                 }
@@ -491,7 +492,9 @@ public abstract class SymmetricJoinStateConformance {
                 List<Change> changes = new ArrayList<>();
                 for (int key = 0; key < 500; key++) {
                     if (round > 0) {
-                        changes.add(new Change(UPDATE_BEFORE, new Row((long) key, key, round - 1, "x")));
+                        changes.add(
+                                new Change(
+                                        UPDATE_BEFORE, new Row((long) key, key, round - 1, "x")));
                     }
                     changes.add(new Change(UPDATE_AFTER, new Row((long) key, key, round, "x")));
                 }

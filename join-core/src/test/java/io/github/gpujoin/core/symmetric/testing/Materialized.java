@@ -51,7 +51,9 @@ public final class Materialized {
                 matches.forEach(r -> joined.add(l, r));
             }
             boolean isKept =
-                    matches.isEmpty() ? kind.keepsUnmatched(JoinSide.LEFT) : kind == BulkJoinKind.SEMI;
+                    matches.isEmpty()
+                            ? kind.keepsUnmatched(JoinSide.LEFT)
+                            : kind == BulkJoinKind.SEMI;
             if (isKept) {
                 joined.add(l, null);
             }
