@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Copies rows out of the chunks of a table. A pass over a log begins when three quarters
- * of its rows are dead, and copies the rows of neighbours of which that is true to one new chunk in
- * their place. A pass is divided among the chunks that are joined meanwhile; it copies one row for
- * three dead ones at most, so its cost is a constant for each retraction.
+ * Copies rows out of the chunks of a table. A pass over a log begins when three quarters of its
+ * rows are dead, and copies the rows of neighbours of which that is true to one new chunk in their
+ * place. A pass is divided among the chunks that are joined meanwhile; it copies one row for three
+ * dead ones at most, so its cost is a constant for each retraction.
  */
 final class ChunkCompaction {
 
