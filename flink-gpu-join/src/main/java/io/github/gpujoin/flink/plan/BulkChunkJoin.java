@@ -8,6 +8,7 @@ import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.data.JoinedChunkWriter;
 import io.github.gpujoin.flink.api.explain.DimensionExplanation;
@@ -43,6 +44,12 @@ import org.apache.flink.streaming.runtime.partitioner.GlobalPartitioner;
 public final class BulkChunkJoin {
 
     private static final JoinUid DEFAULT_UID = JoinUid.of("chunk-join");
+
+    /** A writer can encode such a chunk alone: it has many rows of few keys. */
+    private static final int RESULT_CHUNK_BYTES = 4 << 20;
+
+    /** A thread of the join fills a chunk while two of its chunks wait, and the writer has more. */
+    private static final int RESULT_BYTES = 128 << 20;
 
     private final StreamExecutionEnvironment env;
     private final DataStream<Chunk> left;
@@ -128,7 +135,10 @@ public final class BulkChunkJoin {
                                 "send " + side,
                                 chunks.getType(),
                                 new ChunkSendOperator(schema(chunks)))
-                        .uid(uid.operator("send-" + side));
+                        .uid(uid.operator("send-" + side))
+                        // A ticket of some bytes would wait in its buffer while the sender waits
+                        // for the chunk to be received.
+                        .setBufferTimeout(0);
         sent.setParallelism(source.getParallelism());
         return new PartitionTransformation<>(
                 sent.getTransformation(),
@@ -164,7 +174,9 @@ public final class BulkChunkJoin {
     }
 
     private BulkJoinOpener joins() {
-        return BulkTopology.joins(env.getConfiguration(), threads());
+        int chunkBytes = Math.min(RESULT_CHUNK_BYTES, RESULT_BYTES / threads());
+        return BulkTopology.joins(
+                env.getConfiguration(), new CpuRadixJoinFactory(threads(), chunkBytes));
     }
 
     /** The environment's parallelism, which is negative if the scheduler chooses it. */

@@ -208,16 +208,15 @@ final class BulkTopology {
 
     /** Returns the implementations of the join, the preferred one first. */
     BulkJoinOpener joins() {
-        return joins(env.getConfiguration(), THREADS);
+        return joins(env.getConfiguration(), new CpuRadixJoinFactory(THREADS));
     }
 
     /**
      * Does the same for any join of bounded inputs.
      *
-     * @param threads of a join on the CPU, beside the task's
+     * @param cpu the join on the CPU
      */
-    static BulkJoinOpener joins(ReadableConfig config, int threads) {
-        BulkJoinFactory cpu = new CpuRadixJoinFactory(threads);
+    static BulkJoinOpener joins(ReadableConfig config, BulkJoinFactory cpu) {
         GpuJoinOptions.Engine engine = config.get(GpuJoinOptions.ENGINE);
         // A GPU joins bounded inputs only if asked: it has no replacement after its first chunk.
         List<BulkJoinFactory> factories =

@@ -191,6 +191,24 @@ class ChunkJoinITCase {
         assertThat(RESULTS).containsExactlyInAnyOrderElementsOf(expected(Kind.INNER, left, right));
     }
 
+    /** A sender waits for room beside the channel while tickets of a few bytes wait in it. */
+    @Test
+    void shouldFlushTheTicketOfEachChunk() {
+        StreamExecutionEnvironment env = environment(RuntimeExecutionMode.BATCH);
+        List<Chunk> left = chunks(LEFT, new Random(1), 1, 1);
+        List<Chunk> right = chunks(RIGHT, new Random(1), 1, 1);
+
+        ChunkJoin.of(stream(env, left, 1), stream(env, right, 1))
+                .on(List.of("left_key"), List.of("right_key"))
+                .write((attempt, threads) -> new Rows(false))
+                .sinkTo(new DiscardingSink<>());
+
+        assertThat(env.getStreamGraph().getStreamNodes())
+                .filteredOn(node -> node.getOperatorName().startsWith("send "))
+                .hasSize(2)
+                .allSatisfy(node -> assertThat(node.getBufferTimeout()).isZero());
+    }
+
     @Test
     void shouldRejectStreamingMode() {
         StreamExecutionEnvironment env = environment(RuntimeExecutionMode.STREAMING);

@@ -11,13 +11,19 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates {@link CpuRadixJoin}s with default options.
+ * Creates {@link CpuRadixJoin}s with the default number of partitions.
  *
  * @param threads of each join
+ * @param resultChunkBytes size of a full result chunk
  */
-public record CpuRadixJoinFactory(int threads) implements BulkJoinFactory {
+public record CpuRadixJoinFactory(int threads, int resultChunkBytes) implements BulkJoinFactory {
 
     private static final long serialVersionUID = 1L;
+
+    /** Creates joins with result chunks of the default size. */
+    public CpuRadixJoinFactory(int threads) {
+        this(threads, RadixJoinOptions.DEFAULT_RESULT_CHUNK_BYTES);
+    }
 
     @Override
     public String joinName() {
@@ -27,10 +33,13 @@ public record CpuRadixJoinFactory(int threads) implements BulkJoinFactory {
     @Override
     public BulkJoin create(
             BulkJoinSpec spec, MemoryReservations hostMemory, @Nullable Path spillDirectory) {
-        RadixJoinOptions options = RadixJoinOptions.ofThreads(threads);
         return new CpuRadixJoin(
                 spec,
-                options.spillingTo(spillDirectory),
+                new RadixJoinOptions(
+                        threads,
+                        RadixJoinOptions.DEFAULT_PARTITION_BITS,
+                        resultChunkBytes,
+                        spillDirectory),
                 new MemoryAccount("bulk join").within(hostMemory));
     }
 }
