@@ -9,13 +9,11 @@ import java.io.IOException;
 import java.util.Objects;
 import org.apache.parquet.bytes.BytesInput;
 import org.apache.parquet.bytes.BytesUtils;
-import org.apache.parquet.bytes.HeapByteBufferAllocator;
 import org.apache.parquet.column.ColumnDescriptor;
 import org.apache.parquet.column.Encoding;
 import org.apache.parquet.column.page.DictionaryPage;
 import org.apache.parquet.column.page.PageWriter;
 import org.apache.parquet.column.statistics.Statistics;
-import org.apache.parquet.column.values.rle.RunLengthBitPackingHybridEncoder;
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
 import org.jspecify.annotations.Nullable;
 
@@ -37,10 +35,9 @@ final class FixedWidthPages {
 
     private static final long VALUES = Memory.BYTES + LEVEL_ROOM;
 
-    private static final HeapByteBufferAllocator HEAP = new HeapByteBufferAllocator();
-
     private final ColumnDescriptor descriptor;
     private final PageWriter pages;
+    private final SnappyPageCompressor compressor;
     private final PrimitiveTypeName type;
 
     /** Bytes of a value in a page; a boolean has a byte here and a bit there. */
@@ -57,8 +54,10 @@ final class FixedWidthPages {
     private int valueCount;
     private int rowCount;
 
-    /** Codes that are written, in all pages. */
-    private int codeCount;
+    /** Pages that are written, and the values in them. */
+    private int pageCount;
+
+    private int writtenValues;
 
     private final ByteArrayOutputStream levels = new ByteArrayOutputStream();
 
@@ -80,10 +79,13 @@ final class FixedWidthPages {
 
     /**
      * @param descriptor of a supported type
+     * @param compressor of the pages
      */
-    FixedWidthPages(ColumnDescriptor descriptor, PageWriter pages) {
+    FixedWidthPages(
+            ColumnDescriptor descriptor, PageWriter pages, SnappyPageCompressor compressor) {
         this.descriptor = descriptor;
         this.pages = pages;
+        this.compressor = compressor;
         this.type = descriptor.getPrimitiveType().getPrimitiveTypeName();
         this.widthBytes =
                 switch (type) {
@@ -95,11 +97,16 @@ final class FixedWidthPages {
         this.values = new byte[LEVEL_ROOM + PAGE_ROWS * widthBytes + PageBytes.READABLE_BEHIND];
     }
 
-    void write(RowGroupRows group, int column) throws IOException {
-        boolean isInteger = type == PrimitiveTypeName.INT32 || type == PrimitiveTypeName.INT64;
-        dictionary = isInteger ? IntegerDictionary.of(group, column) : null;
-        if (dictionary != null) {
-            writeDictionary(dictionary);
+    /**
+     * Writes all pages of a column.
+     *
+     * @param entries of the column, or null to write values as they are
+     */
+    void write(RowGroupRows group, int column, @Nullable IntegerDictionary entries)
+            throws IOException {
+        dictionary = entries;
+        if (entries != null) {
+            writeDictionary(entries);
         }
         for (RowGroupRows.Part part : group.parts()) {
             append(part, column);
@@ -191,6 +198,8 @@ final class FixedWidthPages {
                 Encoding.RLE,
                 dictionary == null ? Encoding.PLAIN : Encoding.RLE_DICTIONARY);
         levels.reset();
+        pageCount++;
+        writtenValues += valueCount;
         rowCount = 0;
         valueCount = 0;
     }
@@ -207,7 +216,10 @@ final class FixedWidthPages {
             }
             return BytesInput.from(values, start, levelBytes + valueCount * widthBytes);
         }
-        BytesInput encoded = dictionary == null ? plain() : codes(dictionary);
+        if (dictionary != null) {
+            return codes(dictionary.codes(), dictionary.bits());
+        }
+        BytesInput encoded = plain();
         return isOptional
                 ? BytesInput.concat(
                         BytesInput.fromInt(levels.size()), BytesInput.from(levels), encoded)
@@ -225,16 +237,17 @@ final class FixedWidthPages {
         return BytesInput.from(bits);
     }
 
-    private BytesInput codes(IntegerDictionary entries) throws IOException {
-        int bits = BytesUtils.getWidthFromMaxInt(entries.size() - 1);
-        try (RunLengthBitPackingHybridEncoder runs =
-                new RunLengthBitPackingHybridEncoder(bits, 1 << 10, 1 << 20, HEAP)) {
-            for (int i = 0; i < valueCount; i++) {
-                runs.writeInt(entries.code(codeCount++));
-            }
-            return BytesInput.copy(
-                    BytesInput.concat(BytesInput.from(new byte[] {(byte) bits}), runs.toBytes()));
-        }
+    private BytesInput codes(RowCodes codes, int bits) throws IOException {
+        byte[] prefix =
+                isOptional
+                        ? BytesInput.concat(
+                                        BytesInput.fromInt(levels.size()), BytesInput.from(levels))
+                                .toByteArray()
+                        : new byte[0];
+        BytesInput page =
+                codes.page(pageCount, prefix, bits, writtenValues, writtenValues + valueCount);
+        compressor.share(page);
+        return page;
     }
 
     private Statistics<?> statistics() {

@@ -6,102 +6,210 @@ import io.github.gpujoin.core.encoding.PlainColumn;
 import io.github.gpujoin.core.region.Memory;
 import java.util.Arrays;
 import java.util.Objects;
+import org.apache.parquet.bytes.BytesUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The distinct integers of a column in a row group that is written, numbered from 0, and the number
- * of each row's value.
+ * The distinct integers of a column in a row group that is written, numbered from 0 in the order of
+ * their first rows, and the number of each row's value. Not thread-safe.
  */
 final class IntegerDictionary {
 
-    /** Larger ones neither fit a cache nor shrink a row group much. */
-    private static final int MAX_SIZE = 1 << 14;
+    /** Codes have 16 bits, and a slot holds a code + 1. */
+    private static final int MAX_SIZE = (1 << 16) - 1;
 
     /** A dictionary pays if values repeat this often. */
     private static final int MIN_REPETITIONS = 4;
 
-    private static final int SLOTS = 4 * MAX_SIZE;
-    private static final int SHIFT = Long.SIZE - Integer.numberOfTrailingZeros(SLOTS);
+    private static final int FIRST_CAPACITY = 1 << 10;
 
-    /** Code + 1 of the value in each slot, or 0. */
-    private final short[] codes = new short[SLOTS];
+    /** Slots for each value that fits, at least. */
+    private static final int SLOTS_PER_VALUE = 2;
 
-    private long[] values = new long[256];
+    private final RowGroupRows group;
+    private final int column;
+    private long[] values;
     private int size;
 
-    /** Codes of the values in the order of the rows, without those of rows with a null. */
-    private short[] rowCodes = new short[1 << 12];
+    /** Code + 1 of the value in each slot, or 0. */
+    private char[] slots;
 
-    private int rowCount;
+    private int slotShift;
 
-    private IntegerDictionary() {}
+    /** By row, without rows that have a null. */
+    private RowCodes codes;
+
+    /**
+     * @param capacity distinct values before the dictionary grows, a power of two
+     */
+    private IntegerDictionary(RowGroupRows group, int column, int capacity, RowCodes codes) {
+        this.group = group;
+        this.column = column;
+        this.codes = codes;
+        this.values = new long[capacity];
+        this.slots = new char[SLOTS_PER_VALUE * capacity];
+        this.slotShift = slotShift(slots);
+    }
 
     /** Returns the dictionary of a column, or null if it has too many distinct values. */
     static @Nullable IntegerDictionary of(RowGroupRows group, int column) {
-        IntegerDictionary dictionary = new IntegerDictionary();
+        IntegerDictionary dictionary =
+                new IntegerDictionary(
+                        group, column, FIRST_CAPACITY, new RowCodes(group.rowCount()));
         int maxSize = Math.min(MAX_SIZE, group.rowCount() / MIN_REPETITIONS);
         for (RowGroupRows.Part part : group.parts()) {
-            if (!part.isMissing(column) && !dictionary.add(part, column, maxSize)) {
+            if (!part.isMissing(column) && !dictionary.add(new Values(part, column), maxSize)) {
                 return null;
             }
         }
         return dictionary.size == 0 ? null : dictionary;
     }
 
-    /** Returns false if there are too many values. */
-    private boolean add(RowGroupRows.Part part, int column, int maxSize) {
-        int index = part.columns()[column];
-        PlainColumn source = new PlainColumn(index);
-        source.bind(part.chunk());
-        byte[] array = Objects.requireNonNull(source.base());
-        int widthBytes = part.chunk().schema().column(index).type().widthBytes();
-        int rows = part.chunk().rowCount();
-        if (rowCodes.length - rowCount < rows) {
-            rowCodes = Arrays.copyOf(rowCodes, Math.max(rowCount + rows, 2 * rowCodes.length));
+    /** The values of a column in a part. */
+    private static final class Values {
+
+        private final byte[] array;
+        private final long start;
+        private final int widthBytes;
+        private final int count;
+
+        Values(RowGroupRows.Part part, int column) {
+            int index = part.columns()[column];
+            PlainColumn plain = new PlainColumn(index);
+            plain.bind(part.chunk());
+            this.array = Objects.requireNonNull(plain.base());
+            this.start = plain.start();
+            this.widthBytes = part.chunk().schema().column(index).type().widthBytes();
+            this.count = part.chunk().rowCount();
         }
-        for (int row = 0; row < rows; row++) {
-            long value = read(array, source.start() + (long) widthBytes * row, widthBytes);
-            int slot = slot(value);
-            if (codes[slot] == 0) {
-                if (size == maxSize) {
-                    return false;
-                }
-                if (size == values.length) {
-                    values = Arrays.copyOf(values, 2 * size);
-                }
-                values[size++] = value;
-                codes[slot] = (short) size;
+
+        long get(int row) {
+            return widthBytes == Long.BYTES
+                    ? Memory.getLong(array, start + 8L * row)
+                    : Memory.getInteger(array, start + (long) widthBytes * row, widthBytes);
+        }
+    }
+
+    /** Returns false if there are too many values. */
+    private boolean add(Values added, int maxSize) {
+        for (int row = 0; row < added.count; row++) {
+            int code = codeOf(added.get(row), maxSize);
+            if (code < 0) {
+                return false;
             }
-            rowCodes[rowCount++] = (short) (codes[slot] - 1);
+            codes.add(code);
         }
         return true;
     }
 
-    private static long read(byte[] array, long at, int widthBytes) {
-        return widthBytes == Long.BYTES
-                ? Memory.getLong(array, at)
-                : Memory.getInteger(array, at, widthBytes);
+    /** Returns the code of a value, which is new if necessary, or -1 if there are too many. */
+    private int codeOf(long value, int maxSize) {
+        int slot = slot(value);
+        if (slots[slot] > 0) {
+            return slots[slot] - 1;
+        }
+        if (size == maxSize) {
+            return -1;
+        }
+        if (size == values.length) {
+            grow();
+            slot = slot(value);
+        }
+        values[size++] = value;
+        slots[slot] = (char) size;
+        return size - 1;
+    }
+
+    private void grow() {
+        values = Arrays.copyOf(values, 2 * size);
+        slots = new char[2 * slots.length];
+        slotShift = slotShift(slots);
+        for (int code = 0; code < size; code++) {
+            slots[slot(values[code])] = (char) (code + 1);
+        }
+    }
+
+    private static int slotShift(char[] slots) {
+        return Long.SIZE - Integer.numberOfTrailingZeros(slots.length);
     }
 
     /** Returns the slot with a value, or the empty one for it. */
     private int slot(long value) {
-        int slot = (int) (value * 0x9E3779B97F4A7C15L >>> SHIFT);
-        while (codes[slot] != 0 && values[codes[slot] - 1] != value) {
-            slot = slot + 1 & SLOTS - 1;
+        int slot = (int) (value * 0x9E3779B97F4A7C15L >>> slotShift);
+        while (slots[slot] > 0 && values[slots[slot] - 1] != value) {
+            slot = slot + 1 & slots.length - 1;
         }
         return slot;
     }
 
+    // ------------------------------------------------------------------ dependent columns
+
+    /**
+     * Returns the dictionary of another column if rows with equal values in this column have equal
+     * values there, as in a join with unique keys. It costs a comparison for each row instead of a
+     * search. Returns null otherwise.
+     *
+     * @param isSharing whether pages of both columns have the same levels if they have the same
+     *     codes
+     */
+    @Nullable IntegerDictionary dependent(int other, boolean isSharing) {
+        long[] otherValues = valuesByCode(other);
+        if (otherValues == null) {
+            return null;
+        }
+        IntegerDictionary dictionary = new IntegerDictionary(group, other, values.length, codes);
+        char[] otherCodes = new char[size];
+        for (int code = 0; code < size; code++) {
+            otherCodes[code] = (char) dictionary.codeOf(otherValues[code], MAX_SIZE);
+        }
+        if (dictionary.size < size || !isSharing) {
+            dictionary.codes = codes.mapped(otherCodes);
+        }
+        return dictionary;
+    }
+
+    /** Returns the value of another column for each code, or null if some code has several. */
+    private long @Nullable [] valuesByCode(int other) {
+        long[] found = new long[size];
+        int known = 0;
+        int next = 0;
+        for (RowGroupRows.Part part : group.parts()) {
+            if (part.isMissing(other) != part.isMissing(column)) {
+                return null;
+            }
+            if (part.isMissing(other)) {
+                continue;
+            }
+            Values added = new Values(part, other);
+            for (int row = 0; row < added.count; row++) {
+                long value = added.get(row);
+                int code = codes.get(next++);
+                if (code == known) {
+                    found[known++] = value;
+                } else if (found[code] != value) {
+                    return null;
+                }
+            }
+        }
+        return found;
+    }
+
+    // ------------------------------------------------------------------ result
+
     int size() {
         return size;
+    }
+
+    /** Returns the bits of a code. */
+    int bits() {
+        return BytesUtils.getWidthFromMaxInt(size - 1);
     }
 
     long value(int code) {
         return values[code];
     }
 
-    /** Returns the code of a row's value; rows with a null do not count. */
-    int code(int row) {
-        return rowCodes[row];
+    RowCodes codes() {
+        return codes;
     }
 }

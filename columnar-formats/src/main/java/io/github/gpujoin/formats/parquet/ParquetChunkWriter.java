@@ -34,12 +34,17 @@ import org.apache.parquet.schema.MessageType;
 @Internal
 public final class ParquetChunkWriter implements Closeable {
 
-    /** Bytes of chunks in a row group: a few hundred thousand rows, as many as other writers'. */
-    private static final long ROW_GROUP_BYTES = 16 << 20;
+    /**
+     * Bytes of chunks that complete a row group, so that a chunk of 4 MiB, of about 100,000 rows,
+     * is one alone. Rows of one thread of a join have few distinct keys, those of two have twice as
+     * many.
+     */
+    private static final long ROW_GROUP_BYTES = 3 << 20;
 
     private static final AtomicInteger NEXT_THREAD = new AtomicInteger();
 
     private final MessageType types;
+    private final DictionaryAttempts attempts;
     private final ParquetFileWriter file;
     private final ExecutorService threads;
     private final int threadCount;
@@ -65,6 +70,7 @@ public final class ParquetChunkWriter implements Closeable {
                     "Threads are not positive: threadCount=" + threadCount);
         }
         this.threadCount = threadCount;
+        this.attempts = new DictionaryAttempts(types.getFieldCount());
         this.file =
                 new ParquetFileWriter(
                         new FlinkOutputFile(Objects.requireNonNull(path, "path")),
@@ -117,7 +123,7 @@ public final class ParquetChunkWriter implements Closeable {
 
     /** Runs in a thread of this writer. */
     private Void append(RowGroupRows group) throws IOException {
-        try (RowGroupEncoder encoder = new RowGroupEncoder(types)) {
+        try (RowGroupEncoder encoder = new RowGroupEncoder(types, attempts)) {
             ColumnChunkPageWriteStore pages = encoder.encode(group);
             synchronized (file) {
                 file.startBlock(group.rowCount());

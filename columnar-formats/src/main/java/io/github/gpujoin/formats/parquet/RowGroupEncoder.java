@@ -4,13 +4,17 @@ package io.github.gpujoin.formats.parquet;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.parquet.bytes.HeapByteBufferAllocator;
 import org.apache.parquet.column.ColumnDescriptor;
 import org.apache.parquet.column.ParquetProperties;
 import org.apache.parquet.hadoop.ColumnChunkPageWriteStore;
 import org.apache.parquet.schema.MessageType;
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
+import org.apache.parquet.schema.Type;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes a row group. Columns that are arrays of values become pages directly; parquet-java
@@ -19,13 +23,19 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName;
 final class RowGroupEncoder implements AutoCloseable {
 
     private final MessageType types;
+    private final DictionaryAttempts attempts;
+    private final SnappyPageCompressor compressor = new SnappyPageCompressor();
     private final ColumnChunkPageWriteStore pages;
 
-    RowGroupEncoder(MessageType types) {
+    /** Dictionaries of columns that depend on no other one, by column. */
+    private final Map<Integer, IntegerDictionary> dictionaries = new LinkedHashMap<>();
+
+    RowGroupEncoder(MessageType types, DictionaryAttempts attempts) {
         this.types = types;
+        this.attempts = attempts;
         this.pages =
                 new ColumnChunkPageWriteStore(
-                        new SnappyPageCompressor(),
+                        compressor,
                         types,
                         new HeapByteBufferAllocator(),
                         ParquetProperties.DEFAULT_COLUMN_INDEX_TRUNCATE_LENGTH,
@@ -39,8 +49,8 @@ final class RowGroupEncoder implements AutoCloseable {
             ColumnDescriptor descriptor = types.getColumns().get(column);
             PrimitiveTypeName type = descriptor.getPrimitiveType().getPrimitiveTypeName();
             if (FixedWidthPages.isSupported(type) && group.isFixed(column)) {
-                new FixedWidthPages(descriptor, pages.getPageWriter(descriptor))
-                        .write(group, column);
+                new FixedWidthPages(descriptor, pages.getPageWriter(descriptor), compressor)
+                        .write(group, column, dictionary(group, column));
             } else {
                 others.add(column);
             }
@@ -49,6 +59,36 @@ final class RowGroupEncoder implements AutoCloseable {
             new VariableWidthPages(types, pages, others).write(group);
         }
         return pages;
+    }
+
+    /** Returns the dictionary of a column, or null if it has none. */
+    private @Nullable IntegerDictionary dictionary(RowGroupRows group, int column) {
+        PrimitiveTypeName type = types.getType(column).asPrimitiveType().getPrimitiveTypeName();
+        if (type != PrimitiveTypeName.INT32 && type != PrimitiveTypeName.INT64) {
+            return null;
+        }
+        for (Map.Entry<Integer, IntegerDictionary> entry : dictionaries.entrySet()) {
+            IntegerDictionary dependent =
+                    entry.getValue().dependent(column, hasEqualLevels(entry.getKey(), column));
+            if (dependent != null) {
+                return dependent;
+            }
+        }
+        if (!attempts.next(column)) {
+            return null;
+        }
+        IntegerDictionary dictionary = IntegerDictionary.of(group, column);
+        if (dictionary == null) {
+            attempts.failed(column);
+        } else {
+            dictionaries.put(column, dictionary);
+        }
+        return dictionary;
+    }
+
+    private boolean hasEqualLevels(int column, int other) {
+        return types.getType(column).isRepetition(Type.Repetition.OPTIONAL)
+                == types.getType(other).isRepetition(Type.Repetition.OPTIONAL);
     }
 
     @Override

@@ -111,7 +111,8 @@ class ParquetChunkWriterTest {
         assertThat(
                         query(
                                 "select distinct encodings like '%%DICTIONARY%%' from"
-                                        + " parquet_metadata('%s') where path_in_schema = 'few'"))
+                                        + " parquet_metadata('%s') where path_in_schema = 'few'"
+                                        + " and row_group_num_rows > 10000"))
                 .containsExactly(List.of(true));
         assertThat(
                         query(
