@@ -162,7 +162,7 @@ public final class FileJoin implements Callable<Integer> {
         }
         PrintWriter console = command.commandLine().getOut();
         FileJoinJob job =
-                new FileJoinJob(
+                FileJoinJob.of(
                         buildFile,
                         probeFile,
                         kind,
@@ -220,7 +220,7 @@ public final class FileJoin implements Callable<Integer> {
             JobClient client = job.start(cluster.env(options), rows, problems);
             JobExecutionResult end;
             try (Progress progress = Progress.show(console, NAME, client, job.expectedRows())) {
-                end = client.getJobExecutionResult().get();
+                end = cluster.await(client);
             }
             job.concatenate(rows, result.draft());
             writeBadRecords(problems);

@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  * The columns of a missing row are null. The prefix of the result format is added to a build column
  * until its name is unique.
  *
+ * @param keys as which the keys of both files are compared
  * @param nullSafe whether null keys match null keys
  * @param result format of the result, or null if the join is only explained
  * @param badLines how to treat a malformed CSV line
@@ -50,6 +51,7 @@ import org.jspecify.annotations.Nullable;
 public record FileJoinJob(
         RecordFile build,
         RecordFile probe,
+        RecordKey.Comparison keys,
         Kind kind,
         boolean nullSafe,
         @Nullable FileFormat result,
@@ -73,6 +75,29 @@ public record FileJoinJob(
     public static final String BAD_ROWS = BadRows.COUNT;
 
     private static final String UID = "file-join";
+
+    /**
+     * Returns a job of two files.
+     *
+     * @throws io.github.gpujoin.examples.run.Cli.UserError if the types of the keys differ, or
+     *     cannot be keys
+     */
+    public static FileJoinJob of(
+            RecordFile build,
+            RecordFile probe,
+            Kind kind,
+            boolean nullSafe,
+            @Nullable FileFormat result,
+            BadLines badLines) {
+        return new FileJoinJob(
+                build,
+                probe,
+                RecordKey.Comparison.of(build, probe),
+                kind,
+                nullSafe,
+                result,
+                badLines);
+    }
 
     /** Returns the columns of the result. */
     public RowType columns() {
@@ -155,12 +180,11 @@ public record FileJoinJob(
      */
     private PairJoin.Keyed<RowData, RowData> join(
             StreamExecutionEnvironment env, @Nullable Path problems) throws IOException {
-        RecordKey.Comparison comparison = RecordKey.Comparison.of(build, probe);
         PairJoin.Keyed<RowData, RowData> join =
                 PairJoin.build(read(env, build, "build", problems))
                         .probe(read(env, probe, "probe", problems))
-                        .where(RecordKey.of(comparison, build), comparison.type())
-                        .equalTo(RecordKey.of(comparison, probe), comparison.type())
+                        .where(RecordKey.of(keys, build), keys.type())
+                        .equalTo(RecordKey.of(keys, probe), keys.type())
                         .expectedBytes(Files.size(build.path()))
                         .uid(UID);
         if (nullSafe) {

@@ -81,7 +81,7 @@ final class ParquetJoin {
     }
 
     private static boolean areComparable(FileJoinJob job, Type build, Type probe) {
-        return switch (RecordKey.Comparison.of(job.build(), job.probe())) {
+        return switch (job.keys()) {
             case INTEGER, TEXT, BYTES, BOOLEAN, DATE -> true;
             case TIMESTAMP, INSTANT ->
                     // null for INT96

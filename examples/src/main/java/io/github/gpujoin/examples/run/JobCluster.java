@@ -6,6 +6,7 @@ import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.DeploymentOptions;
@@ -14,6 +15,7 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
+import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.state.rocksdb.RocksDBOptions;
@@ -126,6 +128,19 @@ public final class JobCluster implements AutoCloseable {
         remote.set(RestOptions.ADDRESS, rest.getHost());
         remote.set(RestOptions.PORT, rest.getPort());
         return new StreamExecutionEnvironment(remote);
+    }
+
+    /**
+     * Waits for the end of a job of this cluster. Flink's client learns of it up to two seconds
+     * late, because it polls; an embedded cluster reports it at once.
+     *
+     * @throws Exception if the job fails
+     */
+    public JobExecutionResult await(JobClient job) throws Exception {
+        if (embedded != null) {
+            embedded.requestJobResult(job.getJobID()).get();
+        }
+        return job.getJobExecutionResult().get();
     }
 
     @Override
