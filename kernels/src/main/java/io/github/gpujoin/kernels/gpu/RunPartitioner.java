@@ -41,9 +41,9 @@ final class RunPartitioner implements RunSink {
     /** Where the tables of a launch are, from their start. */
     private record Tables(long sources, long targets, long counts, long nextRows, long firstRuns) {
 
-        static Tables of(int partitions, int areaRuns) {
-            long targets = (long) Long.BYTES * areaRuns;
-            long counts = targets + (long) Long.BYTES * (partitions + areaRuns);
+        static Tables of(int partitions) {
+            long targets = (long) Long.BYTES * areaRuns(partitions);
+            long counts = targets + (long) Long.BYTES * targetRuns(partitions);
             long column = (long) Integer.BYTES * partitions;
             return new Tables(0, targets, counts, counts + column, counts + 2 * column);
         }
@@ -110,7 +110,7 @@ final class RunPartitioner implements RunSink {
         for (int run = 0; run < poolRuns; run++) {
             free.add(pool + (long) run * layout.lengthBytes());
         }
-        this.tables = Tables.of(partitions, areaRuns);
+        this.tables = Tables.of(partitions);
         this.tablesAddress = memory.allocate(tables.lengthBytes());
         List<BulkRunLayout.Source> columns = layout.columns();
         this.columnCount = columns.size();
@@ -135,11 +135,17 @@ final class RunPartitioner implements RunSink {
     }
 
     /**
-     * An area may fill all of its runs again, and add a run to each partition. The runs of a
-     * further area can leave meanwhile.
+     * Returns the maximum of runs to which the rows of an area are appended. Each partition may
+     * have all rows of a run but one before, and need a run for its last row afterwards, so the
+     * runs have room for less than the area and two more runs of each partition.
      */
+    private static int targetRuns(int partitions) {
+        return 2 * partitions + areaRuns(partitions) - 1;
+    }
+
+    /** The runs of a further area can leave meanwhile. */
     private static int poolRuns(int partitions) {
-        return partitions + 2 * areaRuns(partitions);
+        return targetRuns(partitions) + areaRuns(partitions);
     }
 
     /** Returns the device memory of a partitioner, in runs, and some for its tables. */
