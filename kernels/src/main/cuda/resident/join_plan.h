@@ -39,6 +39,13 @@ constexpr uint32_t SLOT_ALIGNMENT_ROWS = 8;
 
 constexpr size_t REGION_ALIGNMENT_BYTES = 256;
 
+// Shared memory that a block has on a device of compute capability 8.0, the least that the joins of
+// tables in device memory need. The same number as in BulkDevice.java.
+constexpr size_t DEVICE_SHARED_BYTES = 163 * 1024;
+
+// The part of it that a launch may request; kernels declare the rest.
+constexpr size_t MAX_LAUNCH_SHARED_BYTES = DEVICE_SHARED_BYTES - 2048;
+
 // Returns the rows to reserve for a partition before the table is counted: the mean plus eight
 // standard deviations of uniformly hashed keys with `rowsPerKey` rows each on average, but at most
 // about a quarter above the mean. Skewed keys can exceed it; then the pass counts the rows and runs

@@ -16,11 +16,12 @@ namespace gpujoin::resident {
 // Tiles of an exchange: as large as the shared memory of a multiprocessor of compute capability 8.0
 // permits, because runs across a link should be long.
 template <typename Word>
-using ExchangeShape = TileShape<1024, sizeof(Word) == 8 ? 8 : 16, 1, 1>;
+using ExchangeShape = TileShape<1024, sizeof(Word) == 8 ? 8 : 15, 1, 1>;
 
 // Shared memory that a block of an exchange requests at least, so that no block of another kernel
 // fits beside it: stores that wait for a link would hold up its accesses to memory.
 constexpr uint32_t EXCHANGE_BYTES = 160 * 1024;
+static_assert(EXCHANGE_BYTES <= MAX_LAUNCH_SHARED_BYTES);
 
 // Share of the multiprocessors that exchange a chunk of the probe table while the others partition
 // and join.
@@ -261,6 +262,8 @@ struct RepartitionedCall {
     GPUJOIN_INLINE void planLaunch(uint32_t count) {
         using Exchange = ExchangeShape<Word>;
         using Second = PassShape<Word>;
+        static_assert(Exchange::template sharedBytes<Word>(1u << MAX_EXCHANGE_BITS) <=
+                      MAX_LAUNCH_SHARED_BYTES);
         launch.chunks = static_cast<uint32_t>(chunks);
         for (uint64_t t = 0; t < MAX_TRANSFERS; t++) {
             uint64_t share = t <= chunks ? dividedUp(transfers[t].totalRows, count) : 0;

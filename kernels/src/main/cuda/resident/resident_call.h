@@ -123,6 +123,8 @@ struct ResidentCall {
 
     GPUJOIN_INLINE void plan() {
         static_assert(RUN_ROWS % PassShape<Word>::ROWS == 0, "no tile has rows of two runs");
+        static_assert(PassShape<Word>::template sharedBytes<Word>(1u << MAX_DIGIT_BITS) <=
+                      MAX_LAUNCH_SHARED_BYTES);
         radix = RadixPlan::of(build.rows, TABLE_SHAPE<Word>);
         using Shape = PassShape<Word>;
         uint32_t firsts = radix.first.count();

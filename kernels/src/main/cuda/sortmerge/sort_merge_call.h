@@ -127,6 +127,8 @@ struct SortMergeCall {
             return;
         }
         using Shape = ScatterShape<Word>;
+        static_assert(SampleSorter<Word>::SHARED_BYTES <= resident::MAX_LAUNCH_SHARED_BYTES &&
+                      Shape::SHARED_BYTES <= resident::MAX_LAUNCH_SHARED_BYTES);
         // A tile of the second pass lies in one bucket.
         uint32_t secondTiles = partsOf(rows, Shape::ROWS) + sort.bucketCount;
         shapes[CHECK] = {partsOf(rows, CHECK_THREADS * 16), 4, CHECK_THREADS, 0};

@@ -18,6 +18,9 @@ public interface CudaDriver extends AutoCloseable {
 
     int multiprocessors();
 
+    /** Returns the shared memory in bytes that a thread block may have. */
+    int blockSharedBytes();
+
     /**
      * Lets kernels of this device access the memory of another one.
      *

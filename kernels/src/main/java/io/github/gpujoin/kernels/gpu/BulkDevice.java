@@ -22,6 +22,9 @@ import java.util.function.Supplier;
  */
 final class BulkDevice implements AutoCloseable {
 
+    /** Shared memory of a block that the kernels need, as in {@code join_plan.h}. */
+    static final int SHARED_BYTES = 163 << 10;
+
     private static final long PARK_NS = 10_000;
 
     private final DeviceLease lease;
@@ -36,7 +39,7 @@ final class BulkDevice implements AutoCloseable {
     /**
      * Opens the first device of the options.
      *
-     * @throws GpuUnavailableException if it cannot be used
+     * @throws GpuUnavailableException if it cannot be used, or its blocks have too little memory
      */
     static BulkDevice open(GpuOptions options, MemoryReservations hostMemory) {
         return new BulkDevice(DeviceLease.acquire(options), options, hostMemory);
@@ -52,12 +55,24 @@ final class BulkDevice implements AutoCloseable {
         try {
             whileStopped(
                     () -> {
+                        requireSharedMemory();
                         driver().load(KernelImage.RESIDENT);
                         driver().load(KernelImage.BULK);
                     });
         } catch (Throwable e) {
             lease.release();
             throw e;
+        }
+    }
+
+    /** A launch that requests more would fail like one on a lost device. */
+    private void requireSharedMemory() {
+        int deviceBytes = driver().blockSharedBytes();
+        if (deviceBytes < SHARED_BYTES) {
+            throw new GpuUnavailableException(
+                    GpuFailure.NO_KERNEL_IMAGE,
+                    "Blocks of the device have too little shared memory for bulk joins: bytes=%d, neededBytes=%d. Use a data centre GPU, such as one of compute capability 8.0, 9.0 or 10.0."
+                            .formatted(deviceBytes, SHARED_BYTES));
         }
     }
 

@@ -91,6 +91,18 @@ class GpuBulkJoinTest {
         }
     }
 
+    /** 99 KiB: compute capabilities 8.6, 8.9 and 12.0. */
+    @Test
+    void shouldRefuseADeviceWithLittleSharedMemory() {
+        HostBulkDevice device = new HostBulkDevice();
+        device.hasBlockSharedBytes(99 << 10);
+        assertThatExceptionOfType(GpuUnavailableException.class)
+                .isThrownBy(() -> device.open(GpuOptions.defaults()))
+                .withMessageContaining("bytes=101376, neededBytes=166912")
+                .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.NO_KERNEL_IMAGE));
+        assertThat(device.usedBytes()).isZero();
+    }
+
     static Stream<Arguments> severalRuns() {
         return Arrays.stream(BulkJoinKind.values())
                 .flatMap(

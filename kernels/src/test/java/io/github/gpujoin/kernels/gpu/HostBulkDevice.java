@@ -25,6 +25,7 @@ final class HostBulkDevice {
     private boolean refusesNext;
     private boolean refusesPinned;
     private boolean divides;
+    private int blockSharedBytes = BulkDevice.SHARED_BYTES;
     private final Set<String> launched = new HashSet<>();
 
     /** Opens the device for one join, which closes it. */
@@ -44,6 +45,11 @@ final class HostBulkDevice {
         refusesNext = true;
     }
 
+    /** Sets the shared memory of a block, in bytes. */
+    void hasBlockSharedBytes(int bytes) {
+        blockSharedBytes = bytes;
+    }
+
     /** Refuses pinned memory once rows are divided by partition. */
     void refusePinnedWhenDividing() {
         refusesPinned = true;
@@ -58,6 +64,9 @@ final class HostBulkDevice {
         boolean isPoll = method.getName().equals("isIdle");
         if (!isPoll && calls++ >= callsLeft) {
             memory.loseDevice();
+        }
+        if (method.getName().equals("blockSharedBytes")) {
+            return blockSharedBytes;
         }
         if (refusesNext && method.getName().equals("allocateDevice")) {
             refusesNext = false;

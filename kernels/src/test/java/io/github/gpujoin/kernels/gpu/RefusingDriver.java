@@ -180,6 +180,11 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
+    public int blockSharedBytes() {
+        return BulkDevice.SHARED_BYTES;
+    }
+
+    @Override
     public boolean openPeerAccess(int ordinal) {
         requireDevice();
         return true;

@@ -148,6 +148,11 @@ final class JCudaBinding implements CudaDriver {
     }
 
     @Override
+    public int blockSharedBytes() {
+        return attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    }
+
+    @Override
     public GpuDirectSupport gpuDirect() {
         return new GpuDirectSupport(
                 attribute(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED) != 0,
