@@ -80,6 +80,8 @@ struct HashKeySet {
     // The content of a free slot, whose bytes are equal. The key of this value has a slot of its
     // own, behind the others.
     static constexpr Word FREE = -1;
+    // Stands for no slot.
+    static constexpr uint32_t NONE = UINT32_MAX;
     static constexpr uint32_t SECTOR_SHIFT = 8;
     static constexpr uint32_t SECTOR_BITS = 1u << SECTOR_SHIFT;
 
@@ -116,8 +118,6 @@ struct HashKeySet {
     }
 
   private:
-    static constexpr uint32_t NONE = UINT32_MAX;
-
     struct FilterBits {
         uint64_t word;
         uint32_t mask;

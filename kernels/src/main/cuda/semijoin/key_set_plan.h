@@ -13,8 +13,9 @@ enum class Side : uint32_t { LEFT, RIGHT };
 
 enum class KeySetKind : uint32_t { AUTO, DIRECT, HASH };
 
-// The slots of a hash table and the row numbers of a selection have 32 bits.
-constexpr uint64_t MAX_BUILD_ROWS = (uint64_t{1} << 31) - 1;
+// The slots of a hash table and the row numbers of a selection have 32 bits. The last slot, which is
+// of the key FREE, has a number below the one that stands for no slot.
+constexpr uint64_t MAX_BUILD_ROWS = (uint64_t{1} << 31) - 2;
 
 // What the selection of the build side found out about the keys of its rows.
 struct KeyStatistics {
@@ -37,6 +38,7 @@ struct KeySetPlan {
     // are set, so that about 2 % of other keys pass it.
     static constexpr uint64_t SLOTS_PER_KEY = 2;
     static constexpr uint64_t FILTER_BITS_PER_KEY = 16;
+    static_assert(SLOTS_PER_KEY * MAX_BUILD_ROWS + 1 < HashKeySet<int64_t>::NONE);
 
     KeySetKind kind;
     uint32_t slotCount;

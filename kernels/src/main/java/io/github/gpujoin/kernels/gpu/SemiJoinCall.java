@@ -57,7 +57,7 @@ final class SemiJoinCall {
 
     static final int MAX_GROUPS = 1024;
     static final long MAX_LEFT_ROWS = 0xFFFF_FFFFL;
-    static final long MAX_BUILD_ROWS = Integer.MAX_VALUE;
+    static final long MAX_BUILD_ROWS = Integer.MAX_VALUE - 1;
 
     /** Whether left rows with a match are the result, or those without. */
     enum Kind {
