@@ -66,7 +66,8 @@ class ExchangeGroup {
     ExchangeGroup& operator=(const ExchangeGroup&) = delete;
 
     // Enqueues the join and returns. `chunks` is the number of chunks of the probe table, or 0 for
-    // the default. Each match count is exact even if it exceeds the capacity of the columns.
+    // the default. Each match count is exact even if it exceeds the capacity of the columns. After
+    // LAUNCH_FAILED, devices may still use all memory until cudaDeviceSynchronize() of each returns.
     template <typename Word>
     JoinStatus join(const std::vector<JoinMember<Word>>& members, uint32_t chunks = 0,
                     const std::vector<TransferTrace>& traces = {});

@@ -297,8 +297,14 @@ JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards) {
 }
 
 cudaError_t ShardedSortMerge::await() {
-    members->onEach(
-        [](size_t, const Member& member) { return cudaStreamSynchronize(member.compute); });
+    // After a failure, devices may still work on what was enqueued before it.
+    for (const Member& member : members->all) {
+        cudaError_t error = cudaSetDevice(member.device);
+        for (cudaStream_t stream : {member.exchange, member.compute}) {
+            error = error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
+        }
+        members->failure = members->failure == cudaSuccess ? error : members->failure;
+    }
     return members->failure;
 }
 

@@ -58,7 +58,7 @@ class ShardedSortMerge {
     template <typename Word>
     JoinStatus join(const std::vector<Shard<Word>>& shards);
 
-    // Waits until the last join has finished on all devices.
+    // Waits until all devices have finished what was enqueued, also after a failure, which it returns.
     cudaError_t await();
 
   private:

@@ -145,9 +145,13 @@ final class RepartitionedJoin implements AutoCloseable {
         members.forEach(member -> waiting.await(queueOf.apply(member), mark));
     }
 
-    /** Returns whether all members have joined what was started. */
+    /**
+     * Returns whether all members have joined what was started. If {@link #start} failed, some may
+     * still exchange rows.
+     */
     boolean isIdle() {
-        return members.stream().allMatch(member -> member.joins.isIdle());
+        return members.stream()
+                .allMatch(member -> member.exchanges.isIdle() && member.joins.isIdle());
     }
 
     @Override
