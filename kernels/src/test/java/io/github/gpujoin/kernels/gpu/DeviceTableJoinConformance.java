@@ -118,6 +118,34 @@ abstract class DeviceTableJoinConformance {
         assertJoin(bits, build, probe);
     }
 
+    /** The least and the greatest words, and those around 0, each in a seventh of the rows. */
+    @ParameterizedTest(name = "{0} bits, {1} x {2} rows, sorted {3}")
+    @CsvSource({
+        "64, 3000, 4000, false",
+        "32, 3000, 4000, true",
+        "64, 500000, 30, true",
+        "32, 500000, 30, false",
+        "64, 30, 500000, false",
+        "32, 30, 500000, true"
+    })
+    void shouldFindEveryPairOfExtremeKeys(
+            int bits, int buildRows, int probeRows, boolean isSorted) {
+        Random random = new Random(bits + buildRows);
+        long[] build = extremeKeys(random, bits, buildRows);
+        long[] probe = extremeKeys(random, bits, probeRows);
+        if (isSorted) {
+            Arrays.sort(build);
+            Arrays.sort(probe);
+        }
+        assertJoin(bits, build, probe);
+    }
+
+    private static long[] extremeKeys(Random random, int bits, int count) {
+        long least = bits == Integer.SIZE ? Integer.MIN_VALUE : Long.MIN_VALUE;
+        long[] extremes = {least, least + 1, -1, 0, 1, ~least - 1, ~least};
+        return random.ints(count, 0, extremes.length).mapToLong(i -> extremes[i]).toArray();
+    }
+
     private void assertJoin(int bits, long[] build, long[] probe) {
         int wordBytes = bits / Byte.SIZE;
         int buildRows = build.length;

@@ -49,7 +49,9 @@ class RepartitionedJoinTest {
     }
 
     private static long[] keys(Random random, int count, int distinct) {
-        return random.longs(count).map(value -> Math.floorMod(value, distinct)).toArray();
+        return random.longs(count)
+                .map(value -> Math.floorMod(value, distinct) - distinct / 2)
+                .toArray();
     }
 
     @ParameterizedTest(name = "{0} members, {1} bits, {2} chunks, {3} x {4} rows, {5} keys")
