@@ -18,8 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class BulkMatcher {
 
-    /** Limits a launch to seconds, even if all rows have the same key. */
-    private static final long LAUNCH_ITEMS = 1 << 17;
+    /**
+     * Limits a launch to seconds, even if all rows have the same key: each item then has 2.9 * 10^8
+     * pairs, and a device that finds 10^12 of them in a second needs 10 s.
+     */
+    private static final long LAUNCH_ITEMS = 1 << 15;
 
     private static final long MIN_CAPACITY_ROWS = 1 << 16;
 
