@@ -31,6 +31,8 @@ import picocli.CommandLine.Spec;
             RingsCommand.class,
             HybridCommand.class,
             EncodingCommand.class,
+            NexmarkCommand.class,
+            TpchStreamCommand.class,
             SsbCommand.class,
             ReadersCommand.class,
             KafkaCommand.class,

@@ -250,6 +250,31 @@ class BenchITCase {
                 .doesNotContain(" shared_chunks=0 ");
     }
 
+    @ParameterizedTest
+    @CsvSource({"nexmark, q3;q13, --events=20000", "tpch-stream, q5, --scale-factor=0.002"})
+    void shouldCompareTheAnswersOfQueriesInSql(
+            String command, String queries, String size, @TempDir Path dir) throws Exception {
+        Path json = dir.resolve("result.json");
+        int exit =
+                bench(
+                        command,
+                        "--queries=" + queries.replace(';', ','),
+                        size,
+                        "--rounds=1",
+                        "--json=" + json);
+        assertThat(exit).as(err.toString()).isZero();
+        assertThat(out.toString().lines())
+                .hasSizeGreaterThan(2)
+                .allMatch(
+                        line ->
+                                line.matches(
+                                        "RESULT %s query=q[0-9]+ contender=[a-z-]+ events_per_core_second=[1-9].* answer=right"
+                                                .formatted(command)));
+        JsonNode first = new ObjectMapper().readTree(json.toFile()).at("/observations/0/values");
+        assertThat(first.at("/contender").asText()).isEqualTo("flink");
+        assertThat(first.at("/x_flink").asDouble()).isEqualTo(1);
+    }
+
     @Test
     void shouldNameTheMissingDriverBeforeTheNativeBenchmarks() {
         assumeThat(Path.of("/dev/nvidiactl")).doesNotExist();
@@ -279,6 +304,12 @@ class BenchITCase {
         "ssb --scale-factor 0, Invalid --scale-factor: 0. Use a number above 0.",
         "ssb --query 5.1, Unknown --query: 5.1. Use some of [1.1;",
         "ssb --contender oracle, Unknown --contender: oracle. Use some of [ours;",
+        "nexmark --events 0, --events is not within 1 and 20000000: 0",
+        "nexmark --threads 0, --threads is not within 1 and 128: 0",
+        "nexmark --state files, Unknown --state: files. Use one of [hashmap; rocksdb].",
+        "nexmark --contender oracle, Invalid value for option '--contender' (<planners>): 'oracle' is none of [flink;",
+        "tpch-stream --scale-factor 0, --scale-factor is not above 0 and at most 10: 0.0",
+        "tpch-stream --deleted-percent 101, --deleted-percent is not within 0 and 100: 101",
         "soak --minutes 1 --every-seconds 10, Fewer than 8 samples",
         "soak --fan-out 2, --fan-out; --json and --charts apply to slow sinks only",
         "soak --fan-out 0, Fewer than 8 samples",

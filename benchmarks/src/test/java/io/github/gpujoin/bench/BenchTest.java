@@ -43,6 +43,8 @@ class BenchTest {
                 "join",
                 "latency",
                 "model",
+                "nexmark",
+                "tpch-stream",
                 "transport"
             })
     void shouldRefuseAFileThatCannotBeWrittenBeforeItMeasures(String command) {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * Sends the chunks of one subtask in portions, each when its gate is open. It has no state: after a
  * restore it starts over.
  */
-final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
+final class TupleReader<T> implements SourceReader<T, NoSplitSource.NoSplit> {
 
     private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
 
@@ -102,12 +102,12 @@ final class TupleReader<T> implements SourceReader<T, TupleSource.NoSplit> {
     public void start() {}
 
     @Override
-    public List<TupleSource.NoSplit> snapshotState(long checkpointId) {
+    public List<NoSplitSource.NoSplit> snapshotState(long checkpointId) {
         return List.of();
     }
 
     @Override
-    public void addSplits(List<TupleSource.NoSplit> splits) {
+    public void addSplits(List<NoSplitSource.NoSplit> splits) {
         throw new UnsupportedOperationException("Unexpected splits: splits=" + splits.size());
     }
 

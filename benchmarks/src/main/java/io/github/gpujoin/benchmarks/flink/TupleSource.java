@@ -2,22 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.flink;
 
-import java.util.List;
 import org.apache.flink.api.connector.source.Boundedness;
-import org.apache.flink.api.connector.source.Source;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.api.connector.source.SourceReaderContext;
-import org.apache.flink.api.connector.source.SourceSplit;
-import org.apache.flink.api.connector.source.SplitEnumerator;
-import org.apache.flink.api.connector.source.SplitEnumeratorContext;
-import org.apache.flink.core.io.SimpleVersionedSerializer;
-import org.jspecify.annotations.Nullable;
 
-/**
- * Sends one side of a {@link FlinkRun}, each subtask every n-th chunk. A subtask knows its share
- * from its number, so there are no splits to assign, and after a restore it sends all of it again.
- */
-public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void> {
+/** Sends one side of a {@link FlinkRun}, each subtask every n-th chunk. */
+public final class TupleSource<T> extends NoSplitSource<T> {
 
     private static final long serialVersionUID = 1L;
 
@@ -26,9 +16,6 @@ public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void
         BUILD,
         PROBE
     }
-
-    /** Never made. */
-    abstract static class NoSplit implements SourceSplit {}
 
     private final int run;
     private final Side side;
@@ -55,69 +42,5 @@ public final class TupleSource<T> implements Source<T, TupleSource.NoSplit, Void
             case BUILD -> TupleReader.build(opened, subtask, cutter);
             case PROBE -> TupleReader.probe(opened, subtask, cutter);
         };
-    }
-
-    @Override
-    public SplitEnumerator<NoSplit, Void> createEnumerator(SplitEnumeratorContext<NoSplit> c) {
-        return new NoEnumerator();
-    }
-
-    @Override
-    public SplitEnumerator<NoSplit, Void> restoreEnumerator(
-            SplitEnumeratorContext<NoSplit> context, Void checkpoint) {
-        return new NoEnumerator();
-    }
-
-    @Override
-    public SimpleVersionedSerializer<NoSplit> getSplitSerializer() {
-        return new NothingSerializer<>();
-    }
-
-    @Override
-    public SimpleVersionedSerializer<Void> getEnumeratorCheckpointSerializer() {
-        return new NothingSerializer<>();
-    }
-
-    /** Assigns nothing. */
-    private static final class NoEnumerator implements SplitEnumerator<NoSplit, Void> {
-
-        @Override
-        public void start() {}
-
-        @Override
-        public void handleSplitRequest(int subtask, String hostname) {}
-
-        @Override
-        public void addSplitsBack(List<NoSplit> splits, int subtask) {}
-
-        @Override
-        public void addReader(int subtask) {}
-
-        @Override
-        public @Nullable Void snapshotState(long checkpointId) {
-            return null;
-        }
-
-        @Override
-        public void close() {}
-    }
-
-    /** Serialises what has no instances, or null. */
-    private static final class NothingSerializer<E> implements SimpleVersionedSerializer<E> {
-
-        @Override
-        public int getVersion() {
-            return 1;
-        }
-
-        @Override
-        public byte[] serialize(E nothing) {
-            return new byte[0];
-        }
-
-        @Override
-        public @Nullable E deserialize(int version, byte[] bytes) {
-            return null;
-        }
     }
 }

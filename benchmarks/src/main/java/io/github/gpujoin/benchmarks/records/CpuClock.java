@@ -14,7 +14,7 @@ import java.util.stream.Stream;
  * would otherwise seem to cost more than a long one. Threads of Flink and of the garbage collector
  * count. Without Linux' {@code /proc}, compilers count, too.
  */
-final class CpuClock {
+public final class CpuClock {
 
     private static final OperatingSystemMXBean OS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
@@ -22,7 +22,8 @@ final class CpuClock {
 
     private CpuClock() {}
 
-    static long nowNs() {
+    /** Returns the processor time that this process has used, in nanoseconds. */
+    public static long nowNs() {
         return OS.getProcessCpuTime() - compilersNs();
     }
 
