@@ -80,6 +80,7 @@ class ModuleOrderTest {
                     List.of("flink.runtime.histogram"),
                     List.of("flink.runtime"),
                     List.of("flink.runtime.bulk"),
+                    List.of("flink.runtime.symmetric"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
                     List.of("formats"),

@@ -18,7 +18,7 @@ public final class KeyEncoder<K> {
     private final KeyLayout<K> layout;
     private final KeyPart[] parts;
     private final Reader reader;
-    private final boolean nullsMatch;
+    private final boolean[] nullsMatch;
     private final Object[] values;
 
     /** Getters of the elements of {@link #values}. */
@@ -38,7 +38,10 @@ public final class KeyEncoder<K> {
             int part = i;
             ofValues[i] = all -> all[part];
         }
-        this.nullsMatch = layout.nulls() == KeyLayout.Nulls.MATCH_NULLS;
+        this.nullsMatch = new boolean[parts.length];
+        for (int i = 0; i < parts.length; i++) {
+            nullsMatch[i] = layout.nullsOfParts().get(i) == KeyLayout.Nulls.MATCH_NULLS;
+        }
         this.reader = reader(layout.type());
     }
 
@@ -141,7 +144,7 @@ public final class KeyEncoder<K> {
         long packed = 0;
         for (int i = 0; i < parts.length; i++) {
             Object value = from[i].get(record);
-            if (value == null && !nullsMatch) {
+            if (value == null && !nullsMatch[i]) {
                 return false;
             }
             int width = parts[i].width();
@@ -149,7 +152,7 @@ public final class KeyEncoder<K> {
             // A shift by 64 does not shift, which is correct for a single part of 64 bits.
             packed <<= width;
             packed |= value == null ? 0 : parts[i].bits(value) & mask;
-            if (nullsMatch) {
+            if (nullsMatch[i]) {
                 packed = packed << 1 | (value == null ? 1 : 0);
             }
         }
@@ -162,7 +165,7 @@ public final class KeyEncoder<K> {
         bytes.clear();
         for (int i = 0; i < parts.length; i++) {
             Object value = from[i].get(record);
-            if (value == null && !nullsMatch) {
+            if (value == null && !nullsMatch[i]) {
                 return false;
             }
             bytes.writeBoolean(value == null);

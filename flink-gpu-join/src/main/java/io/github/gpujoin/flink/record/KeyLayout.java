@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.record;
 import io.github.gpujoin.core.layout.KeyHash;
 import java.io.Serializable;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.UUID;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
@@ -47,14 +48,17 @@ public final class KeyLayout<K> implements Serializable {
     private static final long serialVersionUID = 1L;
 
     private final TypeInformation<K> type;
-    private final Nulls nulls;
+
+    /** Of each part, so that some columns of a key may be null-safe and others not. */
+    private final List<Nulls> nulls;
+
     private final List<KeyPart> parts;
     private final Form form;
     private final Hash hash;
 
-    private KeyLayout(TypeInformation<K> type, Nulls nulls, List<KeyPart> parts, Hash hash) {
+    private KeyLayout(TypeInformation<K> type, List<Nulls> nulls, List<KeyPart> parts, Hash hash) {
         this.type = type;
-        this.nulls = nulls;
+        this.nulls = List.copyOf(nulls);
         this.parts = List.copyOf(parts);
         this.form = formOf(type, parts, nulls);
         this.hash = hash;
@@ -71,7 +75,22 @@ public final class KeyLayout<K> implements Serializable {
                     "Join key type without fields: type=%s. Use a type with at least one field."
                             .formatted(type));
         }
-        return new KeyLayout<>(type, nulls, parts, KeyHash::hash);
+        return new KeyLayout<>(
+                type, Collections.nCopies(parts.size(), nulls), parts, KeyHash::hash);
+    }
+
+    /**
+     * Returns the same layout with an equality of nulls for each part.
+     *
+     * @param ofParts one for each column of a key of columns that are not records
+     */
+    KeyLayout<K> withNulls(List<Nulls> ofParts) {
+        if (ofParts.size() != parts.size()) {
+            throw new IllegalArgumentException(
+                    "Key parts and their nulls differ in number: parts=%s, nulls=%s"
+                            .formatted(parts, ofParts));
+        }
+        return new KeyLayout<>(type, ofParts, parts, hash);
     }
 
     /** Returns the same layout with another hash. Collisions do not affect equality. */
@@ -122,13 +141,15 @@ public final class KeyLayout<K> implements Serializable {
                 + " POJOs of these.";
     }
 
-    private static Form formOf(TypeInformation<?> type, List<KeyPart> parts, Nulls nulls) {
-        boolean nullable = nulls == Nulls.MATCH_NULLS;
-        if (!RecordShape.isRecord(type) && parts.get(0).isInteger() && !nullable) {
+    private static Form formOf(TypeInformation<?> type, List<KeyPart> parts, List<Nulls> nulls) {
+        boolean isNullable = nulls.get(0) == Nulls.MATCH_NULLS;
+        if (!RecordShape.isRecord(type) && parts.get(0).isInteger() && !isNullable) {
             return Form.INTEGER;
         }
         boolean wide = parts.stream().anyMatch(KeyPart::isWide);
-        int bits = parts.stream().mapToInt(part -> part.width() + (nullable ? 1 : 0)).sum();
+        int bits =
+                parts.stream().mapToInt(KeyPart::width).sum()
+                        + Collections.frequency(nulls, Nulls.MATCH_NULLS);
         return wide || bits > Long.SIZE ? Form.HASHED : Form.PACKED;
     }
 
@@ -147,7 +168,7 @@ public final class KeyLayout<K> implements Serializable {
      * @param other of the other side of a join
      */
     public boolean isComparableTo(KeyLayout<?> other) {
-        if (nulls != other.nulls || parts.size() != other.parts.size()) {
+        if (!nulls.equals(other.nulls) || parts.size() != other.parts.size()) {
             return false;
         }
         for (int i = 0; i < parts.size(); i++) {
@@ -168,7 +189,10 @@ public final class KeyLayout<K> implements Serializable {
         if (form == Form.INTEGER) {
             return "";
         }
-        return parts + (nulls == Nulls.MATCH_NULLS ? " null-safe" : "");
+        if (nulls() == Nulls.MATCH_NULLS) {
+            return parts + " null-safe";
+        }
+        return nulls.contains(Nulls.MATCH_NULLS) ? parts + " " + nulls : parts.toString();
     }
 
     /** Returns the kind of the key's column. */
@@ -180,7 +204,13 @@ public final class KeyLayout<K> implements Serializable {
         return parts;
     }
 
+    /** Returns the equality of nulls; {@link Nulls#MATCH_NOTHING} if that of any part is. */
     Nulls nulls() {
+        return nulls.contains(Nulls.MATCH_NOTHING) ? Nulls.MATCH_NOTHING : Nulls.MATCH_NULLS;
+    }
+
+    /** Returns the equality of nulls of each part. */
+    List<Nulls> nullsOfParts() {
         return nulls;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.flink.plan;
+package io.github.gpujoin.flink.emit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.flink.plan;
+package io.github.gpujoin.flink.emit;
 
-import io.github.gpujoin.flink.emit.RecordReader;
 import org.apache.flink.api.common.functions.JoinFunction;
 import org.apache.flink.core.memory.MemorySegment;
 import org.apache.flink.core.memory.MemorySegmentFactory;

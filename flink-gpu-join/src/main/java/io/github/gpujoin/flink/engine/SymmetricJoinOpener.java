@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.engine;
+
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.SymmetricJoin;
+import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
+import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.io.Serializable;
+import org.apache.flink.configuration.TaskManagerOptions;
+import org.apache.flink.runtime.execution.Environment;
+import org.apache.flink.streaming.api.graph.StreamConfig;
+
+/**
+ * Opens the symmetric join of a subtask with the managed memory that Flink planned for its
+ * operator.
+ *
+ * @param slotMemoryBytes limit of the join's managed memory in each slot
+ */
+public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryBytes)
+        implements Serializable {
+
+    /** The memory of a subtask, and what creates joins in it. The caller closes the joins first. */
+    public record Opened(
+            SymmetricJoinFactory factory,
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            JoinMemory.Part part)
+            implements AutoCloseable {
+
+        public String name() {
+            return factory.joinName();
+        }
+
+        /** Returns a join with empty tables, which the caller closes. */
+        public SymmetricJoin create() {
+            return factory.create(spec, condition, memory());
+        }
+
+        /** Returns the bytes that tables may still use. */
+        public long availableBytes() {
+            return memory().availableBytes();
+        }
+
+        private MemoryReservations memory() {
+            return HeapReservations.of(part.memory());
+        }
+
+        @Override
+        public void close() {
+            part.close();
+        }
+    }
+
+    /** Opens the memory of a subtask. */
+    public Opened open(
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            Environment task,
+            StreamConfig operator) {
+        return new Opened(
+                factory,
+                spec,
+                condition,
+                JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes)));
+    }
+
+    /** Returns a failure that names the options by which the tables of a join would fit. */
+    public static IllegalStateException refusal(String join, MemoryRefusedException cause) {
+        return new IllegalStateException(
+                "A partition or a row's results of regular join '%s' exceed its managed memory. Raise %s or the maximum parallelism, or set a time to live.\nLimit by %s; %s"
+                        .formatted(
+                                join,
+                                TaskManagerOptions.MANAGED_MEMORY_SIZE.key(),
+                                GpuJoinOptions.CPU_MEMORY.key(),
+                                cause.getMessage()),
+                cause);
+    }
+}

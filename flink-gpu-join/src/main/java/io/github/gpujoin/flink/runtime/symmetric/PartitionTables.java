@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.runtime.symmetric;
+
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.symmetric.SymmetricJoin;
+import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The tables of a subtask: one join of all partitions that fit memory. The rows of other partitions
+ * are spilled: in the logs only, until their tables are opened for a while. A partition stays
+ * spilled until the job restarts.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class PartitionTables implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(PartitionTables.class);
+
+    /** A part of one in this many of the memory is left for a spilled partition. */
+    private static final int PARTS = 4;
+
+    private final String name;
+    private final SymmetricJoinOpener.Opened opened;
+    private final SymmetricState state;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
+    private final long memoryBytes;
+    private final Set<Integer> spilled = new HashSet<>();
+    private SymmetricJoin join;
+
+    /**
+     * @param name of the join, for messages
+     * @param checkNotCancelled throws if the task has been cancelled
+     */
+    PartitionTables(
+            String name,
+            SymmetricJoinOpener.Opened opened,
+            SymmetricState state,
+            ThrowingRunnable<Exception> checkNotCancelled) {
+        this.name = name;
+        this.opened = opened;
+        this.state = state;
+        this.checkNotCancelled = checkNotCancelled;
+        this.memoryBytes = opened.availableBytes();
+        this.join = opened.create();
+    }
+
+    /** Returns the join of all partitions that are not spilled. */
+    SymmetricJoin join() {
+        return join;
+    }
+
+    boolean isSpilled(int partition) {
+        return spilled.contains(partition);
+    }
+
+    int spilledCount() {
+        return spilled.size();
+    }
+
+    /**
+     * Loads the tables from the logs, and spills partitions until the others fit.
+     *
+     * @throws IllegalStateException if none fits
+     */
+    void load(long timeMs) throws Exception {
+        while (true) {
+            try {
+                for (int partition : state.keys().ownPartitions()) {
+                    if (!isSpilled(partition)) {
+                        load(join, partition, timeMs);
+                    }
+                }
+                join.finishLoad(timeMs);
+                if (spilled.isEmpty()
+                        || opened.availableBytes() >= memoryBytes / PARTS
+                        || !spillLargest()) {
+                    return;
+                }
+            } catch (MemoryRefusedException e) {
+                if (!spillLargest()) {
+                    throw refusal(e);
+                }
+            }
+            reopen();
+        }
+    }
+
+    /**
+     * Spills some partitions, and loads the tables of the others again. Nothing may be amid a row.
+     *
+     * @throws IllegalStateException if all are spilled
+     */
+    void spill(long timeMs, MemoryRefusedException cause) throws Exception {
+        if (!spillLargest()) {
+            throw refusal(cause);
+        }
+        reopen();
+        load(timeMs);
+        LOG.info(
+                "Partitions of regular join '{}' exceed memory and are joined from state: spilled={},"
+                        + " memoryBytes={}",
+                name,
+                spilled.size(),
+                memoryBytes);
+    }
+
+    /** Returns the failure of the join if no spilled partition can make room. */
+    IllegalStateException refusal(MemoryRefusedException cause) {
+        return SymmetricJoinOpener.refusal(name, cause);
+    }
+
+    private void reopen() {
+        join.close();
+        join = opened.create();
+    }
+
+    /** Spills the longest logs, up to a part of all bytes. Returns false if no table is left. */
+    private boolean spillLargest() throws Exception {
+        Map<Integer, Long> bytes = new HashMap<>();
+        long allBytes = 0;
+        for (int partition : state.keys().ownPartitions()) {
+            if (!isSpilled(partition)) {
+                bytes.put(partition, state.bytes(partition));
+                allBytes += state.bytes(partition);
+            }
+        }
+        List<Integer> largestFirst = new ArrayList<>(bytes.keySet());
+        largestFirst.sort((a, b) -> Long.compare(bytes.get(b), bytes.get(a)));
+        long spilledBytes = 0;
+        for (int partition : largestFirst) {
+            spilled.add(partition);
+            spilledBytes += bytes.get(partition);
+            if (spilledBytes >= allBytes / PARTS) {
+                break;
+            }
+        }
+        return !largestFirst.isEmpty();
+    }
+
+    /** Opens the tables of a spilled partition. The caller closes the join. */
+    SymmetricJoin open(int partition, long timeMs) throws Exception {
+        SymmetricJoin opening = opened.create();
+        try {
+            load(opening, partition, timeMs);
+            opening.finishLoad(timeMs);
+            return opening;
+        } catch (Throwable e) {
+            opening.close();
+            throw e;
+        }
+    }
+
+    private void load(SymmetricJoin into, int partition, long timeMs) throws Exception {
+        for (JoinSide side : JoinSide.values()) {
+            state.log(side)
+                    .replay(
+                            partition,
+                            rows -> {
+                                checkNotCancelled.run();
+                                into.load(side, rows.chunk(), Math.min(rows.timeMs(), timeMs));
+                            });
+        }
+    }
+
+    @Override
+    public void close() {
+        join.close();
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.runtime.symmetric;
+
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import io.github.gpujoin.flink.state.InputLog;
+import io.github.gpujoin.flink.state.LogBytes;
+import io.github.gpujoin.flink.state.PartitionKeys;
+import io.github.gpujoin.flink.state.PendingLog;
+import io.github.gpujoin.flink.state.PendingLog.PendingRows;
+import io.github.gpujoin.flink.state.RegularJoinMetadata;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import org.apache.flink.api.common.TaskInfo;
+import org.apache.flink.api.common.state.KeyedStateStore;
+import org.apache.flink.runtime.state.StateInitializationContext;
+
+/** The state of a subtask: the log of each input, and the rows that were not joined before. */
+final class SymmetricState {
+
+    private final PartitionKeys keys;
+    private final LogBytes bytes = new LogBytes();
+    private final Map<JoinSide, InputLog> logs = new EnumMap<>(JoinSide.class);
+    private final PendingLog pending;
+    private final PendingLog deferred;
+
+    /**
+     * @throws IllegalStateException if the maximum parallelism is not the number of partitions
+     */
+    SymmetricState(
+            StateInitializationContext context,
+            SymmetricJoinSettings settings,
+            TaskInfo task,
+            IntConsumer setCurrentKey)
+            throws Exception {
+        this.keys = partitionKeys(task, settings.partitions());
+        new RegularJoinMetadata(
+                        context.getOperatorStateStore(),
+                        settings.partitions(),
+                        settings.properties())
+                .checkAndWrite();
+        SymmetricJoinSpec spec = settings.spec();
+        KeyedStateStore store = context.getKeyedStateStore();
+        for (JoinSide side : JoinSide.values()) {
+            logs.put(
+                    side,
+                    new InputLog(
+                            store,
+                            side == JoinSide.LEFT ? "left-rows" : "right-rows",
+                            spec.input(side).schema(),
+                            keys,
+                            bytes,
+                            setCurrentKey));
+        }
+        Map<JoinSide, ChunkSchema> schemas =
+                Map.of(JoinSide.LEFT, spec.left().schema(), JoinSide.RIGHT, spec.right().schema());
+        this.pending = new PendingLog(store, "pending-rows", schemas, keys, setCurrentKey);
+        this.deferred = new PendingLog(store, "deferred-rows", schemas, keys, setCurrentKey);
+    }
+
+    private static PartitionKeys partitionKeys(TaskInfo task, int partitions) {
+        int maxParallelism = task.getMaxNumberOfParallelSubtasks();
+        if (maxParallelism != partitions) {
+            throw new IllegalStateException(
+                    "Maximum parallelism changed after the join was built: partitions=%d, maxParallelism=%d. Set it before."
+                            .formatted(partitions, maxParallelism));
+        }
+        return new PartitionKeys(
+                maxParallelism, task.getNumberOfParallelSubtasks(), task.getIndexOfThisSubtask());
+    }
+
+    PartitionKeys keys() {
+        return keys;
+    }
+
+    /** Returns the bytes that this attempt appended to the logs. */
+    LogBytes bytes() {
+        return bytes;
+    }
+
+    InputLog log(JoinSide side) {
+        return logs.get(side);
+    }
+
+    /** Returns the rows of spilled partitions that wait for their tables. */
+    PendingLog deferred() {
+        return deferred;
+    }
+
+    /** Emits the chunks that were not joined before the snapshot, those of a partition in order. */
+    void restore(Consumer<PendingRows> consumer) throws Exception {
+        for (InputLog log : logs.values()) {
+            log.restore();
+        }
+        deferred.restore(consumer);
+        deferred.clear();
+        pending.restore(consumer);
+    }
+
+    /** Returns the bytes of the logs of a partition. */
+    long bytes(int partition) throws Exception {
+        return log(JoinSide.LEFT).size(partition).bytes()
+                + log(JoinSide.RIGHT).size(partition).bytes();
+    }
+
+    /**
+     * Completes the state for a snapshot.
+     *
+     * @param rows that were received and are neither in the logs nor deferred, in the order of
+     *     arrival
+     */
+    void snapshot(List<PendingRows> rows) throws Exception {
+        pending.clear();
+        for (PendingRows each : rows) {
+            pending.add(each);
+        }
+        for (InputLog log : logs.values()) {
+            log.snapshot();
+        }
+    }
+}

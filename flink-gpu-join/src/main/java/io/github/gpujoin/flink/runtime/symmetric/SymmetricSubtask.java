@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.runtime.symmetric;
+
+import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.symmetric.SymmetricBatch;
+import io.github.gpujoin.flink.state.PendingLog.PendingRows;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.flink.api.common.operators.MailboxExecutor;
+import org.apache.flink.streaming.api.operators.Output;
+import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Joins the chunks of a subtask in the order of their arrival. Each call joins for about {@value
+ * #TURN_MS} ms; a mail continues. If more than {@value #MAX_WAITING_BYTES} bytes of chunks wait,
+ * the call that adds the next one joins until they are fewer, so that a slow output stops the
+ * input.
+ *
+ * <p>A chunk goes to the log of its input when it is joined. Before that, snapshots contain it with
+ * the number of rows whose results were emitted.
+ *
+ * <p>Runs in the task's mailbox thread.
+ */
+final class SymmetricSubtask<OUT> {
+
+    static final long TURN_MS = 10;
+
+    /** Four chunks of the default size. */
+    static final long MAX_WAITING_BYTES = 512 << 10;
+
+    private static final int POLLS_A_CLOCK = 8;
+
+    private final PartitionTables tables;
+    private final SpilledRows spilled;
+    private final SymmetricState state;
+    private final SymmetricResultEmitter<OUT> emitter;
+    private final Output<StreamRecord<OUT>> output;
+    private final SymmetricJoinMetrics metrics;
+    private final ProcessingTimeService time;
+    private final MailboxExecutor mailbox;
+    private final ThrowingRunnable<Exception> checkNotCancelled;
+    private final ArrivalQueue queue = new ArrivalQueue();
+    private final Map<JoinSide, LogCompaction> compactions = new EnumMap<>(JoinSide.class);
+
+    /** Time of the last submission, as the clock of the host may be set back. */
+    private long nowMs;
+
+    /** Time at which the first chunk of the queue was submitted. */
+    private long submittedAtMs;
+
+    private boolean isSubmitted;
+
+    /** Rows of the first chunk whose results are emitted. */
+    private int completedRows;
+
+    /** Whether some results of the row behind {@link #completedRows} may be emitted. */
+    private boolean mayBeAmidRow;
+
+    private boolean isExpiryDue;
+    private boolean hasSpillTimer;
+    private boolean hasMail;
+
+    /**
+     * @param tables not loaded
+     * @param spillDelayMs how long rows of spilled partitions wait
+     * @param output behind which no element queues
+     * @param checkNotCancelled throws if the task has been cancelled
+     */
+    SymmetricSubtask(
+            PartitionTables tables,
+            long spillDelayMs,
+            SymmetricState state,
+            SymmetricResultEmitter<OUT> emitter,
+            Output<StreamRecord<OUT>> output,
+            SymmetricJoinMetrics metrics,
+            ProcessingTimeService time,
+            MailboxExecutor mailbox,
+            ThrowingRunnable<Exception> checkNotCancelled) {
+        this.tables = tables;
+        this.spilled = new SpilledRows(tables, state, spillDelayMs, this::emit, checkNotCancelled);
+        this.state = state;
+        this.emitter = emitter;
+        this.output = output;
+        this.metrics = metrics;
+        this.time = time;
+        this.mailbox = mailbox;
+        this.checkNotCancelled = checkNotCancelled;
+        for (JoinSide side : JoinSide.values()) {
+            compactions.put(side, new LogCompaction(tables, side, state.log(side), state.keys()));
+        }
+    }
+
+    /** Loads the logs, and queues the chunks that were not joined before the snapshot. */
+    void restore() throws Exception {
+        state.restore(queue::add);
+        tables.load(now());
+        updateMetrics();
+        continueInMail();
+    }
+
+    private long now() {
+        nowMs = Math.max(nowMs, time.getCurrentProcessingTime());
+        return nowMs;
+    }
+
+    // ------------------------------------------------------------------ arrivals
+
+    /** Joins a chunk, or queues it. */
+    void accept(JoinSide side, Chunk chunk) throws Exception {
+        metrics.received(side, chunk);
+        queue.add(new PendingRows(side, chunk, 0));
+        work(MAX_WAITING_BYTES);
+        continueInMail();
+    }
+
+    /** Emits an element that is not a record behind the results of all chunks before it. */
+    void accept(Object kind, Runnable emit) {
+        Runnable element =
+                () -> {
+                    emitter.flush(output);
+                    emit.run();
+                };
+        if (queue.isEmpty()) {
+            passOrHold(kind, element);
+        } else {
+            queue.add(kind, element);
+        }
+    }
+
+    /** Emits an element, unless rows before it are deferred. */
+    private void passOrHold(Object kind, Runnable element) {
+        if (spilled.isEmpty()) {
+            element.run();
+        } else {
+            spilled.hold(kind, element);
+        }
+    }
+
+    /** Removes expired rows when the join is idle. */
+    void expire() {
+        isExpiryDue = true;
+        continueInMail();
+    }
+
+    private void continueInMail() {
+        if (!hasMail && hasWork()) {
+            hasMail = true;
+            mailbox.execute(
+                    () -> {
+                        hasMail = false;
+                        work(Long.MAX_VALUE);
+                        continueInMail();
+                    },
+                    "join chunks");
+        }
+    }
+
+    private boolean hasWork() {
+        return !queue.isEmpty() || isMaintenanceDue();
+    }
+
+    /** Continues in a mail when a round of spilled partitions is due. */
+    private void startSpillTimer() {
+        if (!hasSpillTimer) {
+            hasSpillTimer = true;
+            time.registerTimer(
+                    spilled.dueAtMs(),
+                    now -> {
+                        hasSpillTimer = false;
+                        continueInMail();
+                        if (!spilled.isEmpty() && !spilled.isDue(now())) {
+                            startSpillTimer();
+                        }
+                    });
+        }
+    }
+
+    // ------------------------------------------------------------------ join
+
+    /** Joins for the time of a turn, and longer while more bytes wait than permitted. */
+    private void work(long maxWaitingBytes) throws Exception {
+        long endNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TURN_MS);
+        int polls = 0;
+        while (!queue.isEmpty()) {
+            step();
+            if (!isSubmitted && isMaintenanceDue()) {
+                maintain();
+            }
+            if (++polls % POLLS_A_CLOCK == 0 && System.nanoTime() >= endNs) {
+                if (queue.bytes() <= maxWaitingBytes) {
+                    break;
+                }
+                checkNotCancelled.run();
+            }
+        }
+        if (queue.isEmpty()) {
+            maintain();
+            emitter.flush(output);
+        }
+        updateMetrics();
+    }
+
+    /** Joins all chunks, and emits all elements. */
+    void finish() throws Exception {
+        while (!queue.isEmpty()) {
+            checkNotCancelled.run();
+            step();
+        }
+        while (!spilled.isEmpty()) {
+            spilled.step(now());
+        }
+        emitter.flush(output);
+        updateMetrics();
+    }
+
+    /** Emits the element that is first in the queue, or some results of the first chunk. */
+    private void step() throws Exception {
+        ArrivalQueue.Arrival first = queue.peek();
+        if (first.rows() == null) {
+            queue.remove();
+            passOrHold(first.kind(), first.emit());
+            return;
+        }
+        PendingRows rows = first.rows();
+        if (!isSubmitted) {
+            if (tables.isSpilled(rows.chunk().partition())) {
+                spilled.add(rows, now());
+                queue.remove();
+                startSpillTimer();
+                return;
+            }
+            submittedAtMs = now();
+            tables.join().submit(rows.side(), rows.chunk(), rows.firstRow(), submittedAtMs);
+            isSubmitted = true;
+            completedRows = rows.firstRow();
+        }
+        SymmetricBatch batch = poll(rows);
+        if (batch == null) {
+            Thread.onSpinWait();
+            return;
+        }
+        mayBeAmidRow = emit(batch, rows);
+        completedRows = batch.completedRows();
+        if (batch.isLast()) {
+            state.log(rows.side()).append(rows.chunk(), submittedAtMs);
+            queue.remove();
+            isSubmitted = false;
+            mayBeAmidRow = false;
+        }
+    }
+
+    /** Returns the next results, or null. If memory is refused, the chunk is submitted again. */
+    private @Nullable SymmetricBatch poll(PendingRows rows) throws Exception {
+        try {
+            return tables.join().poll();
+        } catch (MemoryRefusedException e) {
+            if (mayBeAmidRow) {
+                throw tables.refusal(e);
+            }
+            isSubmitted = false;
+            queue.replaceFirst(new PendingRows(rows.side(), rows.chunk(), completedRows));
+            tables.spill(now(), e);
+            return null;
+        }
+    }
+
+    /** Emits results of rows, and returns whether these may end amid a row. */
+    private boolean emit(SymmetricBatch batch, PendingRows rows) {
+        emitter.emit(batch, output);
+        metrics.emitted(batch);
+        return mayEndAmidRow(batch, rows);
+    }
+
+    /**
+     * Returns whether a batch may contain results of the row that follows its completed rows. Then
+     * it contains no others. Those of a semi or anti join do not refer to a right row.
+     */
+    private boolean mayEndAmidRow(SymmetricBatch batch, PendingRows rows) {
+        int count = batch.resultCount();
+        if (batch.isLast() || count == 0) {
+            return false;
+        }
+        if (rows.side() == JoinSide.RIGHT && !tables.join().spec().kind().returns(JoinSide.RIGHT)) {
+            return true;
+        }
+        // A result that retracts or restores an unmatched row is beside a pair.
+        for (int result = Math.max(0, count - 2); result < count; result++) {
+            if (batch.chunk(rows.side(), result) != null
+                    && batch.row(rows.side(), result) == batch.completedRows()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ------------------------------------------------------------------ maintenance
+
+    private boolean isMaintenanceDue() {
+        return isExpiryDue
+                || spilled.isDue(now())
+                || compactions.get(JoinSide.LEFT).isDue()
+                || compactions.get(JoinSide.RIGHT).isDue();
+    }
+
+    /** Does a part of the work that is due. Nothing may be in flight. */
+    private void maintain() throws Exception {
+        if (isExpiryDue) {
+            isExpiryDue = false;
+            tables.join().expire(now());
+        }
+        if (spilled.isDue(now())) {
+            spilled.step(now());
+        }
+        for (LogCompaction compaction : compactions.values()) {
+            if (compaction.isDue()) {
+                compaction.step();
+            }
+        }
+    }
+
+    private void updateMetrics() {
+        metrics.update(tables.join().stats(), queue.chunkCount(), tables.spilledCount());
+    }
+
+    // ------------------------------------------------------------------ snapshots
+
+    /** Completes the row of which some results are emitted, so that a restore repeats none. */
+    void beforeBarrier() throws Exception {
+        while (mayBeAmidRow) {
+            checkNotCancelled.run();
+            step();
+        }
+        emitter.flush(output);
+    }
+
+    void snapshot() throws Exception {
+        List<PendingRows> waiting = new ArrayList<>(queue.rows());
+        if (isSubmitted) {
+            PendingRows first = waiting.get(0);
+            waiting.set(0, new PendingRows(first.side(), first.chunk(), completedRows));
+        }
+        state.snapshot(waiting);
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.flink.runtime.symmetric;
+
+import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
+import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.SymmetricJoin;
+import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
+import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import java.util.Random;
+
+/**
+ * Reference joins whose memory is refused at random, a few times in the life of a job. Used by one
+ * thread.
+ */
+record RefusedMemory() implements SymmetricJoinFactory {
+
+    /** A subtask has at least so many partitions, of which a refusal spills at least one. */
+    private static final int REFUSALS_A_LIFE = 2;
+
+    private static final int RESERVATIONS_A_REFUSAL = 12;
+
+    private static Random random = new Random(0);
+    private static int left;
+    private static int refusals;
+
+    static void reset(long seed) {
+        random = new Random(seed);
+        refusals = 0;
+        restart();
+    }
+
+    /** Begins another life of the job. */
+    static void restart() {
+        left = REFUSALS_A_LIFE;
+    }
+
+    /** Returns the number of refusals since the last reset. */
+    static int refusals() {
+        return refusals;
+    }
+
+    @Override
+    public String joinName() {
+        return "refused";
+    }
+
+    @Override
+    public SymmetricJoin create(
+            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
+        return new ReferenceSymmetricJoinFactory()
+                .create(spec, condition, new Refusing(hostMemory));
+    }
+
+    private record Refusing(MemoryReservations memory) implements MemoryReservations {
+
+        @Override
+        public void reserve(long bytes) {
+            if (left > 0 && random.nextInt(RESERVATIONS_A_REFUSAL) == 0) {
+                left--;
+                refusals++;
+                throw new MemoryRefusedException("Test refuses memory: bytes=" + bytes, null);
+            }
+            memory.reserve(bytes);
+        }
+
+        @Override
+        public void release(long bytes) {
+            memory.release(bytes);
+        }
+
+        @Override
+        public long availableBytes() {
+            return memory.availableBytes();
+        }
+    }
+}
