@@ -100,6 +100,7 @@ class NullArgumentsTest {
                                     .where(row -> 1L, Types.LONG)
                                     .equalTo(row -> 1L, Types.LONG),
                             ChunkJoin.of(CHUNKS, CHUNKS),
+                            RegularJoin.of(ROWS, ROWS),
                             TableJoin.in(TABLES),
                             TableJoin.in(TABLES).build(TABLE),
                             TableJoin.in(TABLES).build(TABLE).probe(TABLE))
