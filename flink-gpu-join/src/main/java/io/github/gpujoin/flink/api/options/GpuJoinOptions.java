@@ -292,8 +292,9 @@ public final class GpuJoinOptions {
                     .durationType()
                     .defaultValue(Duration.ofSeconds(10))
                     .withDescription(
-                            "Longest time that facts wait in state for more facts where their build"
-                                    + " rows have no tables; watermarks wait as long. A short time"
+                            "Longest time that facts, or rows of a regular join, wait in state for"
+                                    + " more where the rows that they are joined with have no"
+                                    + " tables; watermarks wait as long. A short time"
                                     + " answers sooner, a long one makes tables less often.");
 
     /** The option {@code gpu-join.group-interval}. */
