@@ -5,7 +5,7 @@ package io.github.gpujoin.benchmarks.sql;
 import org.apache.flink.table.data.RowData;
 
 /**
- * An event on its way from the source to the table that it belongs to.
+ * An event in flight from the source to the table that it belongs to.
  *
  * @param table number of its table
  */
