@@ -83,6 +83,10 @@ class ModuleOrderTest {
                     List.of("flink.runtime.symmetric"),
                     List.of("flink.plan"),
                     List.of("flink.api"),
+                    List.of("sql.explain", "sql.exec", "sql.loader"),
+                    List.of("sql.physical"),
+                    List.of("sql.plan"),
+                    List.of("sql"),
                     List.of("formats"),
                     List.of("kafka"),
                     List.of("examples"),
@@ -98,6 +102,7 @@ class ModuleOrderTest {
         ROOT + "cpu..",
         ROOT + "hybrid..",
         ROOT + "flink..",
+        ROOT + "sql..",
         ROOT + "formats..",
         ROOT + "kafka.."
     };
@@ -116,7 +121,10 @@ class ModuleOrderTest {
         ROOT + "flink.engine..",
         ROOT + "flink.emit..",
         ROOT + "flink.filter..",
-        ROOT + "flink.metrics.."
+        ROOT + "flink.metrics..",
+        ROOT + "sql.exec..",
+        ROOT + "sql.physical..",
+        ROOT + "sql.plan.."
     };
 
     /** What signatures of the API mention; the last are in a module that knows no Flink. */

@@ -34,7 +34,7 @@ public class UncopiedType<T> extends TypeInformation<T> {
     }
 
     /** Returns the same stream with another type of the same records. */
-    static <T> DataStream<T> stream(DataStream<T> stream, TypeInformation<T> type) {
+    public static <T> DataStream<T> stream(DataStream<T> stream, TypeInformation<T> type) {
         // No vertex of the job, but a type of its own. Flink chooses the edge's partitioner, as if
         // the operator were behind the stream itself.
         PartitionTransformation<T> edge =

@@ -436,6 +436,16 @@ public final class GpuJoinOptions {
                                     + " Needs the transport disni and a GPU in each process that joins;"
                                     + " a job that cannot have it fails and says why.");
 
+    /** The option {@code gpu-join.sql.enabled}. */
+    public static final ConfigOption<Boolean> SQL_ENABLED =
+            ConfigOptions.key("gpu-join.sql.enabled")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether joins of SQL statements are replaced. Takes effect with the next"
+                                    + " statement, in environments with GpuJoin.enable and in clusters"
+                                    + " with the planner jar.");
+
     private GpuJoinOptions() {}
 
     /**

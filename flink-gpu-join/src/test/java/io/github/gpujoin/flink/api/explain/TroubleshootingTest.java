@@ -23,7 +23,13 @@ class TroubleshootingTest {
     private static final Path ROOT = Path.of("..");
     private static final String PAGE = read(ROOT.resolve("docs/troubleshooting.md"));
     private static final List<String> MODULES =
-            List.of("join-core", "kernels", "hybrid-cpu", "rdma-network", "flink-gpu-join");
+            List.of(
+                    "join-core",
+                    "kernels",
+                    "hybrid-cpu",
+                    "rdma-network",
+                    "flink-gpu-join",
+                    "flink-sql-gpu-join");
 
     /** First cell of a row of the messages' table; those of Flink are marked. */
     private static final Pattern MESSAGE = Pattern.compile("(?m)^\\| `([^`]+)` \\|");

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.sql;
+
+import io.github.gpujoin.sql.plan.GpuJoinCalciteConfig;
+import java.util.Objects;
+import org.apache.flink.annotation.Experimental;
+import org.apache.flink.table.api.TableConfig;
+import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.table.api.ValidationException;
+
+/**
+ * Runs joins of Flink SQL and of the Table API as this project's joins, without a change of the
+ * queries.
+ *
+ * <pre>{@code
+ * TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.inStreamingMode());
+ * GpuJoin.enable(tables);
+ * tables.executeSql("INSERT INTO enriched SELECT ... FROM orders JOIN ...");
+ * }</pre>
+ *
+ * <p>{@code EXPLAIN} shows each join that was replaced as {@code Gpu...Join}, and the reason of
+ * each join that stays Flink's as {@code gpuJoin=[...]}. The option {@code gpu-join.sql.enabled}
+ * switches the replacement off and on for later statements.
+ */
+@Experimental
+public final class GpuJoin {
+
+    private static final String PLANNER_CLASS =
+            "org.apache.flink.table.planner.calcite.CalciteConfig";
+
+    private GpuJoin() {}
+
+    /**
+     * Replaces joins of the statements that the environment plans from now on. A second call has no
+     * effect. The program needs {@code flink-table-planner_2.12} on its class path; with {@code
+     * flink-table-planner-loader}, put this module's planner jar into {@code lib/} instead.
+     *
+     * @param tables environment of the statements
+     * @throws ValidationException if the planner's classes are not on the class path
+     */
+    public static void enable(TableEnvironment tables) {
+        enable(Objects.requireNonNull(tables, "tables").getConfig());
+    }
+
+    private static void enable(TableConfig config) {
+        if (!isPlannerVisible()) {
+            throw new ValidationException(
+                    "Classes of the planner are hidden: missing=%s. Use flink-table-planner_2.12 instead of flink-table-planner-loader, or put the GPU join's planner jar into lib/."
+                            .formatted(PLANNER_CLASS));
+        }
+        Installation.install(config);
+    }
+
+    private static boolean isPlannerVisible() {
+        try {
+            Class.forName(PLANNER_CLASS, false, GpuJoin.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException e) {
+            return false;
+        }
+    }
+
+    /** A class of its own: only it links to the planner. */
+    private static final class Installation {
+        static void install(TableConfig config) {
+            GpuJoinCalciteConfig.install(config);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.sql.plan;
+
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.util.List;
+import org.apache.calcite.sql.SqlOperatorTable;
+import org.apache.calcite.sql.parser.SqlParser;
+import org.apache.calcite.sql2rel.SqlToRelConverter;
+import org.apache.flink.table.api.TableConfig;
+import org.apache.flink.table.planner.calcite.CalciteConfig;
+import org.apache.flink.table.planner.plan.optimize.program.BatchOptimizeContext;
+import org.apache.flink.table.planner.plan.optimize.program.FlinkBatchProgram;
+import org.apache.flink.table.planner.plan.optimize.program.FlinkChainedProgram;
+import org.apache.flink.table.planner.plan.optimize.program.FlinkStreamProgram;
+import org.apache.flink.table.planner.plan.optimize.program.StreamOptimizeContext;
+import org.apache.flink.table.planner.utils.TableConfigUtils;
+import scala.Option;
+import scala.Some;
+
+/**
+ * The planner configuration of an environment whose joins are replaced: the one that it had, with a
+ * program at the end of the optimizer's programs. The programs are built for each statement, as the
+ * planner does it, so that they follow options of the optimizer.
+ */
+public final class GpuJoinCalciteConfig implements CalciteConfig {
+
+    private final TableConfig tables;
+    private final CalciteConfig previous;
+
+    private GpuJoinCalciteConfig(TableConfig tables, CalciteConfig previous) {
+        this.tables = tables;
+        this.previous = previous;
+    }
+
+    /** Adds the program to the planner of an environment, unless it is there. */
+    public static void install(TableConfig tables) {
+        CalciteConfig previous = TableConfigUtils.getCalciteConfig(tables);
+        if (!(previous instanceof GpuJoinCalciteConfig)) {
+            tables.setPlannerConfig(new GpuJoinCalciteConfig(tables, previous));
+        }
+    }
+
+    private boolean isEnabled() {
+        return tables.get(GpuJoinOptions.SQL_ENABLED);
+    }
+
+    @Override
+    public Option<FlinkChainedProgram<StreamOptimizeContext>> getStreamProgram() {
+        if (!isEnabled()) {
+            return previous.getStreamProgram();
+        }
+        FlinkChainedProgram<StreamOptimizeContext> programs = new FlinkChainedProgram<>();
+        FlinkChainedProgram<StreamOptimizeContext> optimizer =
+                previous.getStreamProgram().isDefined()
+                        ? previous.getStreamProgram().get()
+                        : FlinkStreamProgram.buildProgram(tables);
+        programs.addLast("optimizer", optimizer);
+        programs.addLast(
+                "GPU joins",
+                new JoinProgram<>(
+                        List.of(new TemporalJoinReplacement(), new RegularJoinReplacement())));
+        return new Some<>(programs);
+    }
+
+    @Override
+    public Option<FlinkChainedProgram<BatchOptimizeContext>> getBatchProgram() {
+        if (!isEnabled()) {
+            return previous.getBatchProgram();
+        }
+        FlinkChainedProgram<BatchOptimizeContext> programs = new FlinkChainedProgram<>();
+        FlinkChainedProgram<BatchOptimizeContext> optimizer =
+                previous.getBatchProgram().isDefined()
+                        ? previous.getBatchProgram().get()
+                        : FlinkBatchProgram.buildProgram(tables);
+        programs.addLast("optimizer", optimizer);
+        programs.addLast("GPU joins", new JoinProgram<>(List.of(new BatchJoinReplacement())));
+        return new Some<>(programs);
+    }
+
+    @Override
+    public boolean replacesSqlOperatorTable() {
+        return previous.replacesSqlOperatorTable();
+    }
+
+    @Override
+    public Option<SqlOperatorTable> getSqlOperatorTable() {
+        return previous.getSqlOperatorTable();
+    }
+
+    @Override
+    public Option<SqlParser.Config> getSqlParserConfig() {
+        return previous.getSqlParserConfig();
+    }
+
+    @Override
+    public Option<SqlToRelConverter.Config> getSqlToRelConverterConfig() {
+        return previous.getSqlToRelConverterConfig();
+    }
+}
