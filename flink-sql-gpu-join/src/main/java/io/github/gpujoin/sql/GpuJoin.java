@@ -19,9 +19,10 @@ import org.apache.flink.table.api.ValidationException;
  * tables.executeSql("INSERT INTO enriched SELECT ... FROM orders JOIN ...");
  * }</pre>
  *
- * <p>{@code EXPLAIN} shows each join that was replaced as {@code Gpu...Join}, and the reason of
- * each join that stays Flink's as {@code gpuJoin=[...]}. The option {@code gpu-join.sql.enabled}
- * switches the replacement off and on for later statements.
+ * <p>{@code EXPLAIN} shows each join that was replaced as {@code GpuJoin} or {@code
+ * GpuTemporalJoin}, and the reason of a regular or temporal join that stays Flink's as {@code
+ * gpuJoin=[...]}. The log has all reasons. The option {@code gpu-join.sql.enabled} switches the
+ * replacement off and on for later statements.
  */
 @Experimental
 public final class GpuJoin {
@@ -34,7 +35,7 @@ public final class GpuJoin {
     /**
      * Replaces joins of the statements that the environment plans from now on. A second call has no
      * effect. The program needs {@code flink-table-planner_2.12} on its class path; with {@code
-     * flink-table-planner-loader}, put this module's planner jar into {@code lib/} instead.
+     * flink-table-planner-loader}, put this module's jar for {@code lib/} there instead.
      *
      * @param tables environment of the statements
      * @throws ValidationException if the planner's classes are not on the class path
@@ -46,7 +47,7 @@ public final class GpuJoin {
     private static void enable(TableConfig config) {
         if (!isPlannerVisible()) {
             throw new ValidationException(
-                    "Classes of the planner are hidden: missing=%s. Use flink-table-planner_2.12 instead of flink-table-planner-loader, or put the GPU join's planner jar into lib/."
+                    "Classes of the planner are hidden: missing=%s. Use flink-table-planner_2.12 instead of flink-table-planner-loader, or put flink-sql-gpu-join-lib.jar into lib/."
                             .formatted(PLANNER_CLASS));
         }
         Installation.install(config);
