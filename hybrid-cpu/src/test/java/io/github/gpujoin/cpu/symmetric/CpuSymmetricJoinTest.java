@@ -21,6 +21,8 @@ import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -178,13 +180,40 @@ class CpuSymmetricJoinTest {
         }
     }
 
-    private static void assertMatchesOfLeftJoin(SymmetricJoin join) {
+    @ParameterizedTest
+    @EnumSource(names = "APPEND_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldReleaseChunksOfDeletedRowsToTheCollector(RowIdentity identity) throws Exception {
+        try (SymmetricJoin join = open(BulkJoinKind.LEFT, identity)) {
+            List<WeakReference<Chunk>> chunks = new ArrayList<>();
+            for (int round = 0; round < 100; round++) {
+                for (ChangeKind kind : List.of(ChangeKind.INSERT, ChangeKind.DELETE)) {
+                    Chunk chunk = chunkOfOneRow(kind);
+                    join(join, JoinSide.LEFT, chunk);
+                    chunks.add(new WeakReference<>(chunk));
+                }
+            }
+            join.expire(0);
+            long reachable = chunks.size();
+            for (int attempt = 0; attempt < 50 && reachable > 2; attempt++) {
+                System.gc();
+                Thread.sleep(10);
+                reachable = chunks.stream().filter(chunk -> chunk.get() != null).count();
+            }
+            assertThat(reachable).isLessThanOrEqualTo(2);
+        }
+    }
+
+    private static Chunk chunkOfOneRow(ChangeKind kind) {
         ChunkBuilder builder = new ChunkBuilder(SCHEMA, SCHEMA.fixedRowBytes());
         builder.putLong(0, 11);
         builder.putLong(1, -1);
-        builder.putInt(2, 0);
+        builder.putInt(2, kind.code());
         builder.endRow();
-        Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+        return builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+    }
+
+    private static void assertMatchesOfLeftJoin(SymmetricJoin join) {
+        Chunk right = chunkOfOneRow(ChangeKind.INSERT);
         assertThat(join(join, JoinSide.RIGHT, right).values()).isNotEmpty().containsOnly(2);
     }
 }
