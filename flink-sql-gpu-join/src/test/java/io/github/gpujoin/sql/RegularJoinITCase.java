@@ -197,6 +197,18 @@ class RegularJoinITCase {
                 .contains("gpuJoin=[FLOATING_POINT_KEY: ");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"ROW(v, k)", "ARRAY[v, k]"})
+    void shouldLeaveNestedKeysToFlink(String key) throws Exception {
+        SqlComparison join = comparison(Side.APPENDED, Side.APPENDED);
+        String rows = "(SELECT id, %s AS nested FROM %s)";
+        String query =
+                "SELECT x.id, y.id FROM %s x JOIN %s y ON x.nested = y.nested"
+                        .formatted(rows.formatted(key, "a"), rows.formatted(key, "b"));
+        assertThat(join.explain(query)).contains("gpuJoin=[KEY_TYPE: ").doesNotContain("GpuJoin");
+        join.assertEqual(query);
+    }
+
     private static void assertReplacedAndEqual(SqlComparison join, String query) throws Exception {
         assertThat(join.explain(query)).contains("GpuJoin(").doesNotContain("gpuJoin=");
         join.assertEqual(query);

@@ -22,6 +22,7 @@ import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalJ
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalRel;
 import org.apache.flink.table.planner.plan.utils.ChangelogPlanUtils;
 import org.apache.flink.table.planner.utils.ShortcutUtils;
+import org.apache.flink.table.types.logical.RowType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import scala.collection.JavaConverters;
@@ -111,13 +112,15 @@ final class RegularJoinReplacement implements JoinReplacement {
         if (!spec.join().getNonEquiCondition().map(RexUtil::isDeterministic).orElse(true)) {
             return Optional.of(SqlReason.NON_DETERMINISTIC_CONDITION);
         }
-        return identifiesRows(join.getLeft(), spec.left())
-                        && identifiesRows(join.getRight(), spec.right())
+        return supportsKeys(join.getLeft(), spec.join().getLeftKeys(), spec.left())
+                        && supportsKeys(join.getRight(), spec.join().getRightKeys(), spec.right())
                 ? Optional.empty()
                 : Optional.of(SqlReason.KEY_TYPE);
     }
 
-    private static boolean identifiesRows(RelNode rows, RegularJoinSpec.Input input) {
-        return RegularJoinPipeline.supportsKey(Refusals.rowType(rows), input.identityColumns());
+    private static boolean supportsKeys(RelNode rows, int[] keys, RegularJoinSpec.Input input) {
+        RowType type = Refusals.rowType(rows);
+        return RegularJoinPipeline.supportsKey(type, Arrays.stream(keys).boxed().toList())
+                && RegularJoinPipeline.supportsKey(type, input.identityColumns());
     }
 }
