@@ -169,6 +169,14 @@ class RegularJoinITCase {
         assertReplacedAndEqual(comparison(Side.RETRACTED, Side.KEYED), query);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a LEFT JOIN b", "b LEFT JOIN a"})
+    void shouldCompareNullableKeyWithOneThatIsNotNull(String sides) throws Exception {
+        assertReplacedAndEqual(
+                comparison(Side.RETRACTED, Side.KEYED_BY_JOIN_KEY),
+                "SELECT a.id, b.id FROM %s ON a.k IS NOT DISTINCT FROM b.k".formatted(sides));
+    }
+
     @Test
     void shouldJoinResultsOfAggregatesAndJoins() throws Exception {
         assertReplacedAndEqual(

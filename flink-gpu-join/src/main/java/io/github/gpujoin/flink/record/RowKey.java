@@ -59,6 +59,11 @@ public final class RowKey implements Serializable {
         if (columns.size() == 1 && isInteger(type.getTypeAt(first)) && !hasNulls) {
             return new RowKey(type, first, null);
         }
+        return new RowKey(type, first, selected(type, columns, filterNulls));
+    }
+
+    private static SelectedKey<RowData, Row> selected(
+            RowType type, List<Integer> columns, List<Boolean> filterNulls) {
         ColumnsKey<RowData> key =
                 new ColumnsKey<>(
                         InternalTypeInfo.of(type),
@@ -68,7 +73,7 @@ public final class RowKey implements Serializable {
                         .map(filters -> filters ? Nulls.MATCH_NOTHING : Nulls.MATCH_NULLS)
                         .toList();
         KeyLayout<Row> layout = KeyLayout.of(key.keyType(), Nulls.MATCH_NOTHING).withNulls(nulls);
-        return new RowKey(type, first, new SelectedKey<>(key, layout));
+        return new SelectedKey<>(key, layout);
     }
 
     private static boolean isInteger(LogicalType type) {
@@ -97,13 +102,18 @@ public final class RowKey implements Serializable {
         if (selected == null && other.selected == null) {
             return this;
         }
-        if (selected == null
-                || other.selected == null
-                || !selected.layout().isComparableTo(other.selected.layout())) {
+        SelectedKey<RowData, Row> mine = withNulls();
+        SelectedKey<RowData, Row> others = other.withNulls();
+        if (!mine.layout().isComparableTo(others.layout())) {
             throw new IllegalArgumentException(
                     "Key types differ: %s and %s. Cast one side.".formatted(this, other));
         }
-        return new RowKey(type, firstColumn, selected.alignedWith(other.selected));
+        return new RowKey(type, firstColumn, mine.alignedWith(others));
+    }
+
+    /** Returns the key as that of the other input, whose column may be null and match a null. */
+    private SelectedKey<RowData, Row> withNulls() {
+        return selected == null ? selected(type, List.of(firstColumn), List.of(false)) : selected;
     }
 
     /** Returns a reader for one thread. */
