@@ -47,6 +47,7 @@ class JoinPlanITCase {
         tables.getConfig().set("table.optimizer.reuse-sub-plan-enabled", "false");
         tables.executeSql(table("a"));
         tables.executeSql(table("b"));
+        tables.createTemporaryView("c", tables.fromDataStream(env.fromData(1, 2, 3)).as("id"));
         tables.explainSql(JOIN);
         for (String query : queries) {
             tables.toDataStream(tables.sqlQuery(query)).print();
@@ -66,6 +67,12 @@ class JoinPlanITCase {
         assertThat(uidsOf(JOIN))
                 .doesNotContainAnyElementsOf(
                         uidsOf("SELECT a.id FROM a JOIN b ON a.id = b.id AND a.id > 0"));
+    }
+
+    @Test
+    void shouldDeriveTheSameUidsFromTablesWithoutNames() {
+        String join = "SELECT a.id FROM a JOIN c ON a.id = c.id";
+        assertThat(uidsOf(join)).isNotEmpty().isEqualTo(uidsOf(join));
     }
 
     @Test

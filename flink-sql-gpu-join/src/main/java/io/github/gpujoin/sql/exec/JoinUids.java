@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.regex.Pattern;
 import org.apache.flink.table.planner.delegation.PlannerBase;
 import org.apache.flink.table.planner.plan.nodes.exec.ExecEdge;
 import org.apache.flink.table.planner.plan.nodes.exec.ExecNode;
@@ -17,6 +18,10 @@ final class JoinUids {
     /** Flink translates each statement with a planner object of its own. */
     private static final Map<PlannerBase, JoinUids> STATEMENTS =
             Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** The number of a table without a name, which counts all tables of the process. */
+    private static final Pattern ANONYMOUS_NUMBER =
+            Pattern.compile("(\\*anonymous_\\w+)\\$\\d+\\*");
 
     private final Set<String> used = new HashSet<>();
 
@@ -44,7 +49,7 @@ final class JoinUids {
     }
 
     private static int hash(ExecNode<?> node) {
-        int hash = node.getDescription().hashCode();
+        int hash = ANONYMOUS_NUMBER.matcher(node.getDescription()).replaceAll("$1*").hashCode();
         for (ExecEdge input : node.getInputEdges()) {
             hash = 31 * hash + hash(input.getSource());
         }
