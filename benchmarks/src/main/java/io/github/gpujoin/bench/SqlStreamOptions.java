@@ -45,7 +45,7 @@ final class SqlStreamOptions {
             converter = PlannerByLabel.class,
             description =
                     "Contenders beside flink, whose answers are the expected ones: some of"
-                            + " flink-mini-batch, flink-multi-join. A contender whose plan is that"
+                            + " ours, flink-mini-batch, flink-multi-join. A contender whose plan is that"
                             + " of another one is skipped. Default: all")
     private Set<SqlPlanner> planners = EnumSet.allOf(SqlPlanner.class);
 

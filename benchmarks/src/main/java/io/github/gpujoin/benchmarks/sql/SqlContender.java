@@ -52,7 +52,7 @@ final class SqlContender implements Contender {
         this.planner = planner;
         this.cluster = cluster;
         this.options = new Configuration(options);
-        this.options.set(PipelineOptions.OBJECT_REUSE, !Boolean.getBoolean("noreuse"));
+        this.options.set(PipelineOptions.OBJECT_REUSE, true);
         this.options.addAll(planner.options());
         this.reference = reference;
     }
@@ -88,6 +88,7 @@ final class SqlContender implements Contender {
     /** Returns the query over the tables of a run. */
     Table query(SqlRun run) throws Exception {
         StreamTableEnvironment tables = StreamTableEnvironment.create(cluster.env(options));
+        planner.prepare(tables);
         job.tables().create(tables, run.id());
         return tables.sqlQuery(job.sql());
     }

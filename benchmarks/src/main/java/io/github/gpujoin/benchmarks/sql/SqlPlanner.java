@@ -5,11 +5,20 @@ package io.github.gpujoin.benchmarks.sql;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.config.ExecutionConfigOptions;
 import org.apache.flink.table.api.config.OptimizerConfigOptions;
 
 /** A contender: settings of the planner that plans a query. */
 public enum SqlPlanner {
+    /** Joins of this project, with Flink's defaults. */
+    OURS("ours", options -> {}) {
+        @Override
+        void prepare(TableEnvironment tables) {
+            HiddenPlanner.replaceJoins(tables);
+        }
+    },
+
     /** Flink's defaults. */
     FLINK("flink", options -> {}),
 
@@ -43,6 +52,9 @@ public enum SqlPlanner {
     public String label() {
         return label;
     }
+
+    /** Prepares an environment for the statements that it plans from now on. */
+    void prepare(TableEnvironment tables) {}
 
     /** Returns the settings beside those that all contenders have. */
     Configuration options() {
