@@ -51,6 +51,10 @@ final class ChunkSink {
     private final Runnable drain;
     private final BooleanSupplier outputIsAvailable;
     private boolean timerRuns;
+
+    /** Runs behind the rows that wait; null for none. */
+    private @Nullable Runnable behindRows;
+
     private long sequence;
 
     /**
@@ -168,6 +172,26 @@ final class ChunkSink {
     void flush() {
         drain.run();
         flush(Long.MAX_VALUE);
+        runBehindRows();
+    }
+
+    /**
+     * Runs an action behind all rows that wait, after the flush interval at the latest. It replaces
+     * an action that still waits.
+     */
+    void runBehindRows(Runnable action) {
+        behindRows = action;
+        if (!timerRuns) {
+            runBehindRows();
+        }
+    }
+
+    private void runBehindRows() {
+        Runnable action = behindRows;
+        if (action != null) {
+            behindRows = null;
+            action.run();
+        }
     }
 
     private void flush(long firstRowBefore) {
@@ -225,7 +249,8 @@ final class ChunkSink {
             return;
         }
         drain.run();
-        flush(nowMs() - packing.flushIntervalMs());
+        flush(behindRows == null ? nowMs() - packing.flushIntervalMs() : Long.MAX_VALUE);
+        runBehindRows();
         long oldest = Long.MAX_VALUE;
         for (int group = 0; group < builders.length; group++) {
             if (waits(group)) {

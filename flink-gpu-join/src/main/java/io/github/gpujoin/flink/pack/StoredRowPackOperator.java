@@ -6,6 +6,7 @@ import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.flink.record.StoredRowEncoder;
 import io.github.gpujoin.flink.record.StoredRowLayout;
 import io.github.gpujoin.flink.record.UnreadableRecordException;
+import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.table.data.RowData;
 
@@ -52,6 +53,15 @@ public final class StoredRowPackOperator extends AbstractPackOperator<RowData, R
         } catch (UnreadableRecordException e) {
             bad(row, e);
         }
+    }
+
+    /**
+     * Holds the watermark until its rows are emitted. A source that reads faster than event time
+     * passes emits so many that a chunk for each partition and watermark would contain few rows.
+     */
+    @Override
+    public void processWatermark(Watermark mark) {
+        sink.runBehindRows(() -> output.emitWatermark(mark));
     }
 
     private boolean accepts(RowData row) {

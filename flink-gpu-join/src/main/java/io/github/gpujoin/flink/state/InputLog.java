@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.state;
 import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.encoding.ChunkEncoder;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
@@ -12,10 +13,13 @@ import io.github.gpujoin.core.symmetric.SymmetricJoin.AddedRows;
 import io.github.gpujoin.flink.record.SnapshotDamage;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one input of a symmetric join in keyed state: chunks under their radix partition, in
@@ -25,11 +29,27 @@ import org.apache.flink.util.function.ThrowingConsumer;
  *  entry: int64 time of the addition in ms | chunk, encoded if that is shorter
  * </pre>
  *
+ * <p>Short chunks are merged: the last rows of a partition are written to state when they are long
+ * enough, and before a snapshot. The time of an entry is that of its last row.
+ *
  * <p>Append-only, except that {@link #rewrite} replaces the log of a partition. Not thread-safe.
  */
 public final class InputLog {
 
     private static final int TIME_BYTES = Long.BYTES;
+
+    /** Shorter chunks are merged up to this size. */
+    private static final int MERGED_BYTES = 32 << 10;
+
+    /** The last rows of a partition, which are not in state yet. */
+    private static final class Tail {
+        private final ChunkBuilder rows;
+        private long timeMs;
+
+        private Tail(ChunkSchema schema) {
+            rows = new ChunkBuilder(schema, MERGED_BYTES);
+        }
+    }
 
     private final ChunkEncoder encoder = new ChunkEncoder();
     private final ChunkSchema schema;
@@ -38,12 +58,17 @@ public final class InputLog {
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog chunks;
     private final BuildLogSizes sizes;
+
+    /** Null if chunks are not merged. */
+    private final @Nullable Map<Integer, Tail> tails;
+
     private long rowCount;
     private long chunkCount;
 
     /**
      * @param name of the state
      * @param schema of the chunks
+     * @param mergesChunks whether short chunks are merged, which puts off the expiry of rows
      * @param bytes counts the chunks that are appended
      * @param setCurrentKey of the operator that owns the keyed state
      */
@@ -51,10 +76,12 @@ public final class InputLog {
             KeyedStateStore store,
             String name,
             ChunkSchema schema,
+            boolean mergesChunks,
             PartitionKeys keys,
             LogBytes bytes,
             IntConsumer setCurrentKey) {
         this.schema = schema;
+        this.tails = mergesChunks ? new TreeMap<>() : null;
         this.keys = keys;
         this.bytes = bytes;
         this.setCurrentKey = setCurrentKey;
@@ -64,6 +91,33 @@ public final class InputLog {
 
     /** Appends the rows of a chunk of one of the subtask's own partitions. */
     public void append(Chunk chunk, long timeMs) throws Exception {
+        rowCount += chunk.rowCount();
+        int partition = chunk.partition();
+        if (tails == null) {
+            write(chunk, timeMs);
+        } else if (chunk.lengthBytes() >= MERGED_BYTES) {
+            writeTail(partition);
+            write(chunk, timeMs);
+        } else {
+            Tail tail = tails.computeIfAbsent(partition, key -> new Tail(schema));
+            for (int row = 0; row < chunk.rowCount(); ) {
+                row += tail.rows.addRows(chunk, row, chunk.rowCount() - row);
+                tail.timeMs = timeMs;
+                if (tail.rows.isFull()) {
+                    writeTail(partition);
+                }
+            }
+        }
+    }
+
+    private void writeTail(int partition) throws Exception {
+        Tail tail = tails == null ? null : tails.get(partition);
+        if (tail != null && !tail.rows.isEmpty()) {
+            write(tail.rows.seal(ChunkDescriptor.FACTS, partition, 0, 0), tail.timeMs);
+        }
+    }
+
+    private void write(Chunk chunk, long timeMs) throws Exception {
         setCurrentKey.accept(keys.keyOf(chunk.partition()));
         byte[] encoded = encoder.encode(chunk);
         byte[] entry = new byte[TIME_BYTES + encoded.length];
@@ -72,7 +126,6 @@ public final class InputLog {
         chunks.append(entry);
         bytes.add(chunk, encoded);
         sizes.add(chunk.partition(), chunk);
-        rowCount += chunk.rowCount();
         chunkCount++;
     }
 
@@ -81,7 +134,7 @@ public final class InputLog {
         return rowCount;
     }
 
-    /** Returns the number of logged chunks of all own partitions. */
+    /** Returns the number of chunks in state of all own partitions. */
     public long chunkCount() {
         return chunkCount;
     }
@@ -101,7 +154,7 @@ public final class InputLog {
      */
     public void replay(int partition, ThrowingConsumer<AddedRows, Exception> consumer)
             throws Exception {
-        long written = sizes.get(partition).chunks();
+        long written = size(partition).chunks();
         setCurrentKey.accept(keys.keyOf(partition));
         long count = chunks.restoredSize();
         if (count < written) {
@@ -129,13 +182,15 @@ public final class InputLog {
 
     /** Returns the size of the log of one of the own partitions. */
     public PartitionSize size(int partition) throws Exception {
+        writeTail(partition);
         return sizes.get(partition);
     }
 
     /** Replaces the log of a partition. */
     public void rewrite(int partition, List<AddedRows> rows) throws Exception {
-        rowCount -= sizes.get(partition).rows();
-        chunkCount -= sizes.get(partition).chunks();
+        PartitionSize before = size(partition);
+        rowCount -= before.rows();
+        chunkCount -= before.chunks();
         setCurrentKey.accept(keys.keyOf(partition));
         chunks.clear();
         sizes.set(PartitionSize.empty(partition));
@@ -146,6 +201,11 @@ public final class InputLog {
 
     /** Completes the state for a snapshot. */
     public void snapshot() throws Exception {
+        if (tails != null) {
+            for (int partition : tails.keySet()) {
+                writeTail(partition);
+            }
+        }
         sizes.snapshot();
     }
 }

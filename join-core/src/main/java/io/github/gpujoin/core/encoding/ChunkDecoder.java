@@ -32,9 +32,8 @@ public final class ChunkDecoder {
      *     is wrong
      */
     public static Chunk decode(ChunkSchema schema, byte[] bytes) {
-        return open(schema, bytes) instanceof EncodedChunk encoded
-                ? encoded.plain()
-                : Chunk.wrap(schema, bytes);
+        Chunk chunk = open(schema, bytes);
+        return chunk instanceof EncodedChunk encoded ? encoded.plain() : chunk;
     }
 
     /**

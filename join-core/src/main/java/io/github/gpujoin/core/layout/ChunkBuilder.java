@@ -214,6 +214,37 @@ public final class ChunkBuilder {
         variableWidthBytes += lengthBytes;
     }
 
+    /**
+     * Adds rows of a chunk of this schema, column by column, as far as the capacity permits. The
+     * bytes may exceed those at which the builder {@linkplain #isFull is full}.
+     *
+     * @return the number of rows that were added
+     */
+    public int addRows(Chunk source, int firstRow, int count) {
+        requireSchema(source);
+        Objects.checkFromIndexSize(firstRow, count, source.rowCount());
+        int rows = Math.min(count, capacityRows - rowCount);
+        for (int i = 0; i < widths.length; i++) {
+            if (offsets[i] >= 0) {
+                long from = source.columnStart(i) + (long) widths[i] * firstRow;
+                long to = Memory.BYTES + offsets[i] + (long) widths[i] * rowCount;
+                Memory.copy(source.array(), from, bytes, to, (long) widths[i] * rows);
+            }
+        }
+        if (schema.hasVariableWidth() && rows > 0) {
+            long start = source.variableWidthStart(firstRow);
+            int shift = variableWidthBytes;
+            addVariableWidthRow(
+                    source.array(), start, source.variableWidthEnd(firstRow + rows - 1));
+            for (int i = 0; i < rows; i++) {
+                long end = source.variableWidthEnd(firstRow + i);
+                variableWidthEnds[rowCount + i] = shift + (int) (end - start);
+            }
+        }
+        rowCount += rows;
+        return rows;
+    }
+
     /** Adds a row of a chunk of this schema. */
     public void addRow(Chunk source, int row) {
         putRow(source, row);
@@ -225,13 +256,7 @@ public final class ChunkBuilder {
      * #endRow}.
      */
     public void putRow(Chunk source, int row) {
-        if (!schema.equals(source.schema())) {
-            throw new IllegalArgumentException(
-                    "Row to copy has another schema: expected="
-                            + schema
-                            + ", schema="
-                            + source.schema());
-        }
+        requireSchema(source);
         Objects.checkIndex(row, source.rowCount());
         checkRoom();
         for (int i = 0; i < widths.length; i++) {
@@ -244,6 +269,16 @@ public final class ChunkBuilder {
         if (schema.hasVariableWidth()) {
             addVariableWidthRow(
                     source.array(), source.variableWidthStart(row), source.variableWidthEnd(row));
+        }
+    }
+
+    private void requireSchema(Chunk source) {
+        if (schema != source.schema() && !schema.equals(source.schema())) {
+            throw new IllegalArgumentException(
+                    "Row to copy has another schema: expected="
+                            + schema
+                            + ", schema="
+                            + source.schema());
         }
     }
 

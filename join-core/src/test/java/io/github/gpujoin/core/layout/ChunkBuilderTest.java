@@ -270,4 +270,43 @@ class ChunkBuilderTest {
         addMixed(fresh, 5, "x");
         assertThat(seal(builder).bytes()).isEqualTo(seal(fresh).bytes());
     }
+
+    @ParameterizedTest(name = "rows {0} to {1}")
+    @CsvSource({"0, 5", "1, 3", "4, 5", "2, 2"})
+    void shouldAddRowsOfAChunk(int from, int to) {
+        ChunkBuilder builder = new ChunkBuilder(MIXED, 1_000);
+        for (int row = 0; row < 5; row++) {
+            addMixed(builder, row, row == 3 ? null : "x".repeat(row));
+        }
+        Chunk source = seal(builder);
+        addMixed(builder, 77, "before");
+
+        assertThat(builder.addRows(source, from, to - from)).isEqualTo(to - from);
+
+        addMixed(builder, 78, "behind");
+        Chunk copy = seal(builder);
+        assertThat(copy.rowCount()).isEqualTo(to - from + 2);
+        assertThat(mixedRow(copy, 0)).containsExactly(77, "before");
+        for (int row = from; row < to; row++) {
+            assertThat(mixedRow(copy, 1 + row - from)).isEqualTo(mixedRow(source, row));
+        }
+        assertThat(mixedRow(copy, 1 + to - from)).containsExactly(78, "behind");
+    }
+
+    @Test
+    void shouldAddNoMoreRowsThanFit() {
+        ChunkBuilder builder = new ChunkBuilder(FIXED, 5 * FIXED.fixedRowBytes());
+        for (int row = 0; row < 5; row++) {
+            TestChunks.addRow(builder, (long) row, row);
+        }
+        Chunk source = seal(builder);
+        TestChunks.addRow(builder, 77L, 77);
+        TestChunks.addRow(builder, 78L, 78);
+
+        assertThat(builder.addRows(source, 1, 4)).isEqualTo(3);
+
+        Chunk copy = seal(builder);
+        assertThat(copy.getInt(1, 1)).isEqualTo(78);
+        assertThat(copy.getInt(1, 4)).isEqualTo(3);
+    }
 }

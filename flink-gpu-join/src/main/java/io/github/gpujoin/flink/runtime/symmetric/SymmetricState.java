@@ -4,6 +4,7 @@ package io.github.gpujoin.flink.runtime.symmetric;
 
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.state.InputLog;
 import io.github.gpujoin.flink.state.LogBytes;
@@ -53,6 +54,7 @@ final class SymmetricState {
                             store,
                             side == JoinSide.LEFT ? "left-rows" : "right-rows",
                             spec.input(side).schema(),
+                            spec.input(side).timeToLiveMs() == SymmetricInput.FOREVER,
                             keys,
                             bytes,
                             setCurrentKey));
