@@ -68,7 +68,7 @@ public final class InputLog {
     /**
      * @param name of the state
      * @param schema of the chunks
-     * @param mergesChunks whether short chunks are merged, which puts off the expiry of rows
+     * @param mergesChunks whether short chunks are merged, so that their rows expire later
      * @param bytes counts the chunks that are appended
      * @param setCurrentKey of the operator that owns the keyed state
      */
