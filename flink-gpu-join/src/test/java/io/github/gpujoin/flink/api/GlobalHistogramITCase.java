@@ -113,7 +113,10 @@ class GlobalHistogramITCase {
                 RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY, Duration.ofMillis(10));
         StreamExecutionEnvironment env = StreamExecutionEnvironment.getExecutionEnvironment(config);
         env.setParallelism(PARALLELISM);
-        env.enableCheckpointing(50);
+        // The first checkpoint begins after the histogram has arrived: Flink holds the
+        // coordinator's events until the barrier is there, which the waiting facts prevent.
+        env.enableCheckpointing(2_000);
+        env.getCheckpointConfig().setMinPauseBetweenCheckpoints(1_500);
         return env;
     }
 
