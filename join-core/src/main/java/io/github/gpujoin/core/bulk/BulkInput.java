@@ -3,6 +3,7 @@
 package io.github.gpujoin.core.bulk;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
+import io.github.gpujoin.core.layout.ColumnChecks;
 import java.io.Serializable;
 import java.util.List;
 
@@ -32,20 +33,12 @@ public record BulkInput(String name, ChunkSchema schema, List<Integer> keyColumn
             throw new IllegalArgumentException("Input has no key columns: input=" + name);
         }
         for (int column : keyColumns) {
-            requireColumn("Key column", name, schema, column);
+            ColumnChecks.require("Key column", name, schema, column);
             if (schema.column(column).type().isFloat()) {
                 throw new IllegalArgumentException(
                         "Key column contains floating-point numbers: input=%s, column=%s. Cast it."
                                 .formatted(name, schema.column(column)));
             }
-        }
-    }
-
-    static void requireColumn(String role, String input, ChunkSchema schema, int column) {
-        if (column < 0 || column >= schema.size()) {
-            throw new IllegalArgumentException(
-                    "%s does not exist: input=%s, column=%d, columns=%d"
-                            .formatted(role, input, column, schema.size()));
         }
     }
 }

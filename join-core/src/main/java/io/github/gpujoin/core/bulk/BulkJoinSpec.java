@@ -5,6 +5,7 @@ package io.github.gpujoin.core.bulk;
 import io.github.gpujoin.core.engine.JoinColumn;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnChecks;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
@@ -155,7 +156,7 @@ public record BulkJoinSpec(
                             .formatted(kind, input.name(), columns));
         }
         for (int column : columns) {
-            BulkInput.requireColumn("Output column", input.name(), input.schema(), column);
+            ColumnChecks.require("Output column", input.name(), input.schema(), column);
         }
     }
 
@@ -167,7 +168,7 @@ public record BulkJoinSpec(
         }
         JoinSide side = JoinSide.values()[column.side()];
         BulkInput input = side == JoinSide.LEFT ? left : right;
-        BulkInput.requireColumn("Column of groups", input.name(), input.schema(), column.column());
+        ColumnChecks.require("Column of groups", input.name(), input.schema(), column.column());
         Column found = input.schema().column(column.column());
         if (!found.type().isInteger() || !found.isFixed()) {
             throw new IllegalArgumentException(

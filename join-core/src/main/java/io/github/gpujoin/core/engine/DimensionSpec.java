@@ -4,6 +4,7 @@ package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnChecks;
 import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,9 +41,9 @@ public record DimensionSpec(
      *     another type
      */
     public DimensionSpec {
-        JoinSpec.requireInteger("Join key", name, schema, keyColumn);
+        ColumnChecks.requireInteger("Join key", name, schema, keyColumn);
         if (changeColumn != NO_CHANGES) {
-            JoinSpec.requireInt32("Change column", name, schema, changeColumn);
+            ColumnChecks.requireInt32("Change column", name, schema, changeColumn);
         }
     }
 

@@ -3,7 +3,7 @@
 package io.github.gpujoin.core.engine;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.Column;
+import io.github.gpujoin.core.layout.ColumnChecks;
 import io.github.gpujoin.core.layout.ColumnType;
 import java.io.Serializable;
 import java.util.List;
@@ -53,14 +53,14 @@ public record JoinSpec(
             throw new IllegalArgumentException("Join has no dimensions.");
         }
         for (DimensionSpec dimension : dimensions) {
-            requireInteger(
+            ColumnChecks.requireInteger(
                     "Join key",
                     "facts of " + dimension.name(),
                     factSchema,
                     dimension.factKeyColumn());
         }
         for (FactFilter filter : filters) {
-            requireInteger(
+            ColumnChecks.requireInteger(
                     "Filter column", "facts", factSchema, filter.column(), FILTER_BY_FUNCTION);
         }
         if (aggregation != null) {
@@ -117,7 +117,8 @@ public record JoinSpec(
             boolean mayBeText) {
         String role = "Column of groups";
         if (column.isFact()) {
-            requireInteger(role, "facts", factSchema, column.column(), GROUP_DOWNSTREAM);
+            ColumnChecks.requireInteger(
+                    role, "facts", factSchema, column.column(), GROUP_DOWNSTREAM);
             return column;
         }
         if (column.side() < 0 || column.side() >= dimensions.size()) {
@@ -137,7 +138,7 @@ public record JoinSpec(
             return JoinColumn.ofFact(dimension.factKeyColumn());
         }
         if (!mayBeText || !isText(dimension.schema(), column.column())) {
-            requireInteger(
+            ColumnChecks.requireInteger(
                     role, dimension.name(), dimension.schema(), column.column(), GROUP_DOWNSTREAM);
         }
         if (!dimension.kind().keepsPayload()) {
@@ -151,39 +152,11 @@ public record JoinSpec(
         return column;
     }
 
-    static void requireInteger(String role, String input, ChunkSchema schema, int column) {
-        requireInteger(role, input, schema, column, "");
-    }
-
-    private static void requireInteger(
-            String role, String input, ChunkSchema schema, int column, String remedy) {
-        if (column < 0 || column >= schema.size()) {
-            throw new IllegalArgumentException(
-                    "%s does not exist: input=%s, column=%d, columns=%d"
-                            .formatted(role, input, column, schema.size()));
-        }
-        Column found = schema.column(column);
-        if (!found.type().isInteger() || !found.isFixed()) {
-            String fault = found.type().isInteger() ? "may be null" : "is not an integer";
-            throw new IllegalArgumentException(
-                    "%s %s: input=%s, column=%s, type=%s%s"
-                            .formatted(role, fault, input, found.name(), found.type(), remedy));
-        }
-    }
-
     private static void requireNullKeys(ChunkSchema facts, int column, int dimensions) {
-        requireInt32("Null-key column", "facts", facts, column);
+        ColumnChecks.requireInt32("Null-key column", "facts", facts, column);
         if (dimensions > Integer.SIZE) {
             throw new IllegalArgumentException(
                     "Join with null keys has more than 32 dimensions: dimensions=" + dimensions);
-        }
-    }
-
-    static void requireInt32(String role, String input, ChunkSchema schema, int column) {
-        requireInteger(role, input, schema, column);
-        if (schema.column(column).type() != ColumnType.INT32) {
-            throw new IllegalArgumentException(
-                    role + " is not INT32: input=" + input + ", column=" + schema.column(column));
         }
     }
 

@@ -3,8 +3,7 @@
 package io.github.gpujoin.core.symmetric;
 
 import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.Column;
-import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.ColumnChecks;
 import java.io.Serializable;
 import java.util.List;
 
@@ -52,9 +51,11 @@ public record SymmetricInput(
      */
     public SymmetricInput {
         identityColumns = List.copyOf(identityColumns);
-        requireFixedInteger("Join key", name, schema, keyColumn);
+        ColumnChecks.requireInteger("Join key", name, schema, keyColumn);
         if (keyBytesColumn != NONE
-                && column("Key bytes", name, schema, keyBytesColumn).type().isFixedWidth()) {
+                && ColumnChecks.require("Key bytes", name, schema, keyBytesColumn)
+                        .type()
+                        .isFixedWidth()) {
             throw new IllegalArgumentException(
                     "Column of key bytes has a fixed width: input=%s, column=%s"
                             .formatted(name, schema.column(keyBytesColumn)));
@@ -74,7 +75,7 @@ public record SymmetricInput(
                             .formatted(name, identityColumns, identity));
         }
         for (int index : identityColumns) {
-            column("Identity column", name, schema, index);
+            ColumnChecks.require("Identity column", name, schema, index);
         }
         if (timeToLiveMs <= 0) {
             throw new IllegalArgumentException(
@@ -93,34 +94,9 @@ public record SymmetricInput(
         return keyBytesColumn != NONE;
     }
 
-    private static Column column(String role, String input, ChunkSchema schema, int index) {
-        if (index < 0 || index >= schema.size()) {
-            throw new IllegalArgumentException(
-                    "%s does not exist: input=%s, column=%d, columns=%d"
-                            .formatted(role, input, index, schema.size()));
-        }
-        return schema.column(index);
-    }
-
-    private static void requireFixedInteger(
-            String role, String input, ChunkSchema schema, int index) {
-        Column found = column(role, input, schema, index);
-        if (!found.isFixed() || !found.type().isInteger()) {
-            throw new IllegalArgumentException(
-                    "%s is not a fixed-width integer: input=%s, column=%s"
-                            .formatted(role, input, found));
-        }
-    }
-
     private static void requireInt32(String role, String input, ChunkSchema schema, int index) {
-        if (index == NONE) {
-            return;
-        }
-        requireFixedInteger(role, input, schema, index);
-        if (schema.column(index).type() != ColumnType.INT32) {
-            throw new IllegalArgumentException(
-                    "%s is not INT32: input=%s, column=%s"
-                            .formatted(role, input, schema.column(index)));
+        if (index != NONE) {
+            ColumnChecks.requireInt32(role, input, schema, index);
         }
     }
 }
