@@ -17,7 +17,6 @@ import io.github.gpujoin.flink.state.PartitionKeys;
 import io.github.gpujoin.flink.state.ProbeLog;
 import io.github.gpujoin.flink.state.ReplicaCopies;
 import java.util.Set;
-import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.runtime.state.StateInitializationContext;
 
@@ -43,7 +42,7 @@ final class SubtaskState {
         this.subtask = subtask;
         this.spec = settings.spec();
         this.store = context.getKeyedStateStore();
-        this.keys = partitionKeys(subtask.task(), settings.partitions());
+        this.keys = PartitionKeys.of(subtask.task(), settings.partitions());
         this.migration =
                 new JoinMetadata(
                                 context.getOperatorStateStore(),
@@ -64,17 +63,6 @@ final class SubtaskState {
         }
         this.probeLog = new ProbeLog(store, keys, subtask::setCurrentKey, spec.factSchema());
         probeLog.migrate(migration);
-    }
-
-    private static PartitionKeys partitionKeys(TaskInfo task, int partitions) {
-        int maxParallelism = task.getMaxNumberOfParallelSubtasks();
-        if (maxParallelism != partitions) {
-            throw new IllegalStateException(
-                    "Maximum parallelism changed after the join was built: partitions=%d, maxParallelism=%d. Set it before."
-                            .formatted(partitions, maxParallelism));
-        }
-        return new PartitionKeys(
-                maxParallelism, task.getNumberOfParallelSubtasks(), task.getIndexOfThisSubtask());
     }
 
     KeyedStateStore store() {

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.state;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyGroupTable;
+import org.apache.flink.api.common.TaskInfo;
 import org.apache.flink.runtime.state.KeyGroupRange;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.util.MathUtils;
@@ -33,6 +34,23 @@ public final class PartitionKeys {
                 KeyGroupRangeAssignment.computeKeyGroupRangeForOperatorIndex(
                         maxParallelism, parallelism, subtaskIndex);
         this.nextGroup = range.getStartKeyGroup();
+    }
+
+    /**
+     * Returns the keys of the subtask of a join.
+     *
+     * @param partitions number of partitions for which the join was built
+     * @throws IllegalStateException if the maximum parallelism is another number
+     */
+    public static PartitionKeys of(TaskInfo task, int partitions) {
+        int maxParallelism = task.getMaxNumberOfParallelSubtasks();
+        if (maxParallelism != partitions) {
+            throw new IllegalStateException(
+                    "Maximum parallelism changed after the join was built: partitions=%d, maxParallelism=%d. Set it before."
+                            .formatted(partitions, maxParallelism));
+        }
+        return new PartitionKeys(
+                maxParallelism, task.getNumberOfParallelSubtasks(), task.getIndexOfThisSubtask());
     }
 
     /** Returns a key for each partition, of which there are as many as key groups. */

@@ -39,7 +39,7 @@ final class SymmetricState {
             TaskInfo task,
             IntConsumer setCurrentKey)
             throws Exception {
-        this.keys = partitionKeys(task, settings.partitions());
+        this.keys = PartitionKeys.of(task, settings.partitions());
         new RegularJoinMetadata(
                         context.getOperatorStateStore(),
                         settings.partitions(),
@@ -63,17 +63,6 @@ final class SymmetricState {
                 Map.of(JoinSide.LEFT, spec.left().schema(), JoinSide.RIGHT, spec.right().schema());
         this.pending = new PendingLog(store, "pending-rows", schemas, keys, setCurrentKey);
         this.deferred = new PendingLog(store, "deferred-rows", schemas, keys, setCurrentKey);
-    }
-
-    private static PartitionKeys partitionKeys(TaskInfo task, int partitions) {
-        int maxParallelism = task.getMaxNumberOfParallelSubtasks();
-        if (maxParallelism != partitions) {
-            throw new IllegalStateException(
-                    "Maximum parallelism changed after the join was built: partitions=%d, maxParallelism=%d. Set it before."
-                            .formatted(partitions, maxParallelism));
-        }
-        return new PartitionKeys(
-                maxParallelism, task.getNumberOfParallelSubtasks(), task.getIndexOfThisSubtask());
     }
 
     PartitionKeys keys() {
