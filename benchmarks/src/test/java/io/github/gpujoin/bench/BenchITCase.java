@@ -307,7 +307,7 @@ class BenchITCase {
         "nexmark --events 0, --events is not within 1 and 20000000: 0",
         "nexmark --threads 0, --threads is not within 1 and 128: 0",
         "nexmark --state files, Unknown --state: files. Use one of [hashmap; rocksdb].",
-        "nexmark --contender oracle, Invalid value for option '--contender' (<planners>): 'oracle' is none of [flink;",
+        "nexmark --contender oracle, Invalid value for option '--contender' (<planners>): 'oracle' is none of [ours;",
         "tpch-stream --scale-factor 0, --scale-factor is not above 0 and at most 10: 0.0",
         "tpch-stream --deleted-percent 101, --deleted-percent is not within 0 and 100: 101",
         "soak --minutes 1 --every-seconds 10, Fewer than 8 samples",
