@@ -18,7 +18,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.StateBackendOptions;
+import org.apache.flink.configuration.TaskManagerOptions;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -32,6 +34,8 @@ final class SqlStreamOptions {
 
     private static final List<String> STATES = List.of("hashmap", "rocksdb");
     private static final int MAX_THREADS = 128;
+    private static final long MIN_SLOT_MEMORY_MIB = 32;
+    private static final long MAX_SLOT_MEMORY_MIB = 1 << 20;
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -53,6 +57,13 @@ final class SqlStreamOptions {
             names = "--state",
             description = "Flink's state backend: hashmap, on the heap, or rocksdb.")
     private String state = STATES.get(0);
+
+    @Option(
+            names = "--slot-memory-mb",
+            description =
+                    "Managed memory of a slot in MiB: for RocksDB, and for the tables of ours,"
+                            + " which share it where both exist.")
+    private long slotMemoryMib = 512;
 
     @Mixin private MeasurementOptions measurement = new MeasurementOptions(3);
 
@@ -87,6 +98,10 @@ final class SqlStreamOptions {
                 threads >= 1 && threads <= MAX_THREADS,
                 "--threads is not within 1 and %d: %d".formatted(MAX_THREADS, threads));
         require(
+                slotMemoryMib >= MIN_SLOT_MEMORY_MIB && slotMemoryMib <= MAX_SLOT_MEMORY_MIB,
+                "--slot-memory-mb is not within %d and %d: %d"
+                        .formatted(MIN_SLOT_MEMORY_MIB, MAX_SLOT_MEMORY_MIB, slotMemoryMib));
+        require(
                 STATES.contains(state),
                 "Unknown --state: %s. Use one of %s.".formatted(state, STATES));
     }
@@ -111,7 +126,11 @@ final class SqlStreamOptions {
         Configuration options = new Configuration();
         options.set(StateBackendOptions.STATE_BACKEND, state);
         boolean isRight = true;
-        try (JobCluster cluster = JobCluster.open(threads, new Configuration())) {
+        Configuration machine = new Configuration();
+        machine.set(
+                TaskManagerOptions.MANAGED_MEMORY_SIZE,
+                MemorySize.ofMebiBytes(slotMemoryMib * threads));
+        try (JobCluster cluster = JobCluster.open(threads, machine)) {
             SqlComparison comparison =
                     new SqlComparison(
                             cluster,

@@ -89,8 +89,11 @@ public final class JobCluster implements AutoCloseable {
         options.set(HeartbeatManagerOptions.HEARTBEAT_INTERVAL, PROGRESS_INTERVAL);
         options.set(WebOptions.REFRESH_INTERVAL, PROGRESS_INTERVAL);
         options.set(RestOptions.BIND_PORT, "0");
-        options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, halfOfTheMachine());
-        options.set(RocksDBOptions.FIX_PER_SLOT_MEMORY_SIZE, ROCKSDB_MEMORY.divide(slots));
+        // Managed memory of a stated size holds RocksDB too, as on any cluster.
+        if (!over.contains(TaskManagerOptions.MANAGED_MEMORY_SIZE)) {
+            options.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, halfOfTheMachine());
+            options.set(RocksDBOptions.FIX_PER_SLOT_MEMORY_SIZE, ROCKSDB_MEMORY.divide(slots));
+        }
         // A query has a few all-to-all edges; each needs slots x slots buffers of 32 KiB.
         MemorySize network = MemorySize.ofMebiBytes(128 + (long) slots * slots / 2);
         options.set(TaskManagerOptions.NETWORK_MEMORY_MIN, network);

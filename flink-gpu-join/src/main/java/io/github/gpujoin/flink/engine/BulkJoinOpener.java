@@ -10,11 +10,9 @@ import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
-import java.io.File;
 import java.io.Serializable;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.runtime.execution.Environment;
@@ -43,7 +41,6 @@ public record BulkJoinOpener(
     private static final AtomicLong PROCESS_BYTES = new AtomicLong();
 
     /** Spreads the joins of the process over the directories. */
-    private static final AtomicInteger NEXT_DIRECTORY = new AtomicInteger();
 
     /**
      * An opened join with what it uses. The caller closes it.
@@ -102,7 +99,7 @@ public record BulkJoinOpener(
             return open(
                     spec,
                     memory,
-                    directory(task),
+                    SpillDirectories.next(task),
                     assigned,
                     usable(task.getTaskInfo().getAttemptNumber()));
         } catch (Throwable e) {
@@ -168,12 +165,5 @@ public record BulkJoinOpener(
         } else {
             LOG.warn("Bulk join is unavailable: join={}", factory.joinName(), e);
         }
-    }
-
-    /** Flink deletes the directory when the TaskManager ends. */
-    private static Path directory(Environment task) {
-        File[] directories = task.getIOManager().getSpillingDirectories();
-        int next = Math.floorMod(NEXT_DIRECTORY.getAndIncrement(), directories.length);
-        return directories[next].toPath();
     }
 }

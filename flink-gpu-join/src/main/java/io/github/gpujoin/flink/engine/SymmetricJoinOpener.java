@@ -10,6 +10,7 @@ import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.io.Serializable;
+import java.nio.file.Path;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.streaming.api.graph.StreamConfig;
@@ -28,7 +29,8 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
             SymmetricJoinFactory factory,
             SymmetricJoinSpec spec,
             MatchCondition condition,
-            JoinMemory.Part part)
+            JoinMemory.Part part,
+            Path spillDirectory)
             implements AutoCloseable {
 
         public String name() {
@@ -37,7 +39,7 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
 
         /** Returns a join with empty tables, which the caller closes. */
         public SymmetricJoin create() {
-            return factory.create(spec, condition, memory());
+            return factory.create(spec, condition, memory(), spillDirectory);
         }
 
         /** Returns the bytes that tables may still use. */
@@ -65,7 +67,8 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
                 factory,
                 spec,
                 condition,
-                JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes)));
+                JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes)),
+                SpillDirectories.next(task));
     }
 
     /** Returns a failure that names the options by which the tables of a join would fit. */

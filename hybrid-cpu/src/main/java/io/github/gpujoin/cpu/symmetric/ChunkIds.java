@@ -4,6 +4,7 @@ package io.github.gpujoin.cpu.symmetric;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
+import java.io.IOException;
 import java.util.Arrays;
 
 /**
@@ -30,16 +31,26 @@ final class ChunkIds {
     private int[] freeBlocks = new int[16];
     private int freeCount;
     private int blockCount;
-    private long keptBytes;
+
+    /** The block whose chunk was looked at last by {@link #spill}. */
+    private int spillHand;
+
+    private long heapBytes;
+    private long spilledBytes;
 
     ChunkIds(String inputName, MemoryReservations memory) {
         this.inputName = inputName;
         this.memory = memory;
     }
 
-    /** Returns the bytes of all kept chunks. */
-    long keptBytes() {
-        return keptBytes;
+    /** Returns the bytes of kept chunks on the heap. */
+    long heapBytes() {
+        return heapBytes;
+    }
+
+    /** Returns the bytes of kept chunks in files. */
+    long spilledBytes() {
+        return spilledBytes;
     }
 
     /** Returns the largest id that was ever allocated, or -1. */
@@ -56,8 +67,8 @@ final class ChunkIds {
                             .formatted(inputName, (long) blockCount * BLOCK_ROWS));
         }
         KeptChunk kept = new KeptChunk(chunk, log, timeMs, blocks);
-        memory.reserve(kept.lengthBytes());
-        keptBytes += kept.lengthBytes();
+        memory.reserve(kept.heapBytes());
+        heapBytes += kept.heapBytes();
         for (int i = 0; i < blocks.length; i++) {
             blocks[i] = freeCount > 0 ? freeBlocks[--freeCount] : newBlock();
             chunks[blocks[i]] = kept;
@@ -84,13 +95,41 @@ final class ChunkIds {
             chunks[block] = null;
             freeBlocks[freeCount++] = block;
         }
-        release(kept.lengthBytes());
+        if (kept.isSpilled()) {
+            spilledBytes -= kept.chunk.lengthBytes();
+        } else {
+            release(kept.heapBytes());
+        }
+        kept.chunk.release();
         kept.chunk = null;
     }
 
     private void release(long bytes) {
-        keptBytes -= bytes;
+        heapBytes -= bytes;
         memory.release(bytes);
+    }
+
+    /**
+     * Moves chunks from the heap to files, about in the order in which they were kept, until some
+     * bytes are released or no chunk is left.
+     *
+     * @return the bytes that were released
+     * @throws IOException if the files cannot be written; chunks before the failure are moved
+     */
+    long spill(ChunkFiles files, long lengthBytes) throws IOException {
+        long released = 0;
+        for (int i = 0; i < blockCount && released < lengthBytes; i++) {
+            spillHand = spillHand + 1 < blockCount ? spillHand + 1 : 0;
+            KeptChunk kept = chunks[spillHand];
+            if (kept != null && !kept.isSpilled()) {
+                long bytes = kept.heapBytes();
+                kept.chunk = files.write(kept.chunk);
+                release(bytes);
+                released += bytes;
+                spilledBytes += kept.chunk.lengthBytes();
+            }
+        }
+        return released;
     }
 
     /** Returns the id of a row of a chunk with these blocks. */
@@ -122,6 +161,6 @@ final class ChunkIds {
     }
 
     void close() {
-        release(keptBytes);
+        release(heapBytes);
     }
 }

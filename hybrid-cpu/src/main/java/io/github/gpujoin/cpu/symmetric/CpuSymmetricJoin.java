@@ -8,6 +8,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.MemoryAccount;
+import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.AbstractSymmetricJoin;
 import io.github.gpujoin.core.symmetric.ChangeKind;
@@ -15,6 +16,8 @@ import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.core.symmetric.SymmetricJoinStats;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -26,12 +29,19 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
 
     private static final int AHEAD_ROWS = 256;
 
+    /** A spill moves a part of one in this many of the chunks on the heap, to be rare. */
+    private static final int SPILLED_PARTS = 8;
+
     /** Rows that compaction may copy before a chunk is joined. */
     private static final int COPIED_ROWS = 16 << 10;
 
     private final MatchCondition condition;
     private final boolean returnsPairs;
     private final MemoryAccount account = new MemoryAccount("host");
+
+    /** Null if memory that is refused is a failure. */
+    private final @Nullable ChunkFiles files;
+
     private final KeyIndex index;
     private final SideTable left;
     private final SideTable right;
@@ -67,16 +77,21 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
     private boolean changesMatched;
 
     CpuSymmetricJoin(
-            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
         super(spec);
         this.condition = condition;
         this.returnsPairs = spec.kind().returnsPairs();
-        Allocator allocator = account.within(hostMemory);
+        this.files = spillDirectory == null ? null : new ChunkFiles(spillDirectory);
+        MemoryReservations memory = new SpillingReservations(hostMemory, this::spill);
+        Allocator allocator = account.within(memory);
         this.index = new KeyIndex(allocator);
         SideTable opened = null;
         try {
-            opened = table(JoinSide.LEFT, allocator, hostMemory);
-            this.right = table(JoinSide.RIGHT, allocator, hostMemory);
+            opened = table(JoinSide.LEFT, allocator, memory);
+            this.right = table(JoinSide.RIGHT, allocator, memory);
         } catch (Throwable e) {
             index.close();
             if (opened != null) {
@@ -90,10 +105,28 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         this.kinds = new ChangeKinds(spec.kind(), JoinSide.LEFT);
     }
 
-    private SideTable table(JoinSide side, Allocator allocator, MemoryReservations hostMemory) {
+    private SideTable table(JoinSide side, Allocator allocator, MemoryReservations memory) {
         boolean hasMatches =
                 returnsPairs ? spec().kind().keepsUnmatched(side) : side == JoinSide.LEFT;
-        return new SideTable(spec().input(side), side, hasMatches, index, allocator, hostMemory);
+        return new SideTable(spec().input(side), side, hasMatches, index, allocator, memory);
+    }
+
+    /**
+     * Moves chunks of the table that has more of them on the heap to files. The bytes of a chunk
+     * stay where they are for those who have read its reference.
+     */
+    private boolean spill(long neededBytes, MemoryRefusedException refusal) {
+        if (files == null || left == null || right == null) {
+            return false;
+        }
+        ChunkIds larger = left.ids.heapBytes() >= right.ids.heapBytes() ? left.ids : right.ids;
+        try {
+            return larger.spill(files, Math.max(neededBytes, larger.heapBytes() / SPILLED_PARTS))
+                    > 0;
+        } catch (IOException e) {
+            refusal.addSuppressed(e);
+            return false;
+        }
     }
 
     private SideTable table(JoinSide side) {
@@ -399,6 +432,11 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         table(side).copyRows(partition, chunks);
     }
 
+    /** Returns the bytes of chunks on the heap. */
+    long chunkBytes() {
+        return left.ids.heapBytes() + right.ids.heapBytes();
+    }
+
     @Override
     public SymmetricJoinStats stats() {
         return new SymmetricJoinStats(
@@ -406,7 +444,8 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
                 right.rowCount(),
                 left.unknownRetractions() + right.unknownRetractions(),
                 left.expiredRows() + right.expiredRows(),
-                account.usedBytes() + left.ids.keptBytes() + right.ids.keptBytes());
+                account.usedBytes() + chunkBytes(),
+                left.ids.spilledBytes() + right.ids.spilledBytes());
     }
 
     @Override
@@ -414,5 +453,8 @@ final class CpuSymmetricJoin extends AbstractSymmetricJoin {
         index.close();
         left.close();
         right.close();
+        if (files != null) {
+            files.close();
+        }
     }
 }

@@ -7,6 +7,8 @@ import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** Creates symmetric joins that run on the thread of their caller. */
 public final class CpuSymmetricJoinFactory implements SymmetricJoinFactory {
@@ -20,7 +22,10 @@ public final class CpuSymmetricJoinFactory implements SymmetricJoinFactory {
 
     @Override
     public SymmetricJoin create(
-            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
-        return new CpuSymmetricJoin(spec, condition, hostMemory);
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
+        return new CpuSymmetricJoin(spec, condition, hostMemory, spillDirectory);
     }
 }

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.layout.Chunk;
 /** A chunk whose rows are in a table. Each block of 64 rows has consecutive ids. */
 final class KeptChunk {
 
-    /** Null after the chunk was freed. */
+    /** On the heap, or in a file after it was spilled; null after it was freed. */
     Chunk chunk;
 
     final ChunkLog log;
@@ -39,7 +39,12 @@ final class KeptChunk {
         return 3L * liveRows < chunk.rowCount() - liveRows;
     }
 
-    long lengthBytes() {
-        return chunk.array().length;
+    boolean isSpilled() {
+        return chunk.array() == null;
+    }
+
+    /** Returns the bytes on the heap. */
+    long heapBytes() {
+        return isSpilled() ? 0 : chunk.array().length;
     }
 }

@@ -13,6 +13,6 @@ class CpuSymmetricJoinConformanceTest extends SymmetricJoinConformance {
     @Override
     protected SymmetricJoin create(
             SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
-        return new CpuSymmetricJoinFactory().create(spec, condition, hostMemory);
+        return new CpuSymmetricJoinFactory().create(spec, condition, hostMemory, null);
     }
 }

@@ -3,6 +3,7 @@
 package io.github.gpujoin.cpu.symmetric;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
@@ -12,6 +13,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.ChangeKind;
 import io.github.gpujoin.core.symmetric.MatchCondition;
@@ -22,12 +24,17 @@ import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.lang.ref.WeakReference;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntPredicate;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -40,6 +47,8 @@ class CpuSymmetricJoinTest {
                     Column.of("key", ColumnType.INT64),
                     Column.of("row", ColumnType.INT64),
                     Column.of("change", ColumnType.INT32));
+
+    @TempDir private static Path directory;
 
     /** Enough for several splits of segments. */
     private static final int ROWS = 100_000;
@@ -65,6 +74,14 @@ class CpuSymmetricJoinTest {
     }
 
     private static SymmetricJoin open(BulkJoinKind kind, RowIdentity left) {
+        return open(kind, left, MemoryReservations.unlimited(), null);
+    }
+
+    private static SymmetricJoin open(
+            BulkJoinKind kind,
+            RowIdentity left,
+            MemoryReservations memory,
+            @Nullable Path spillDirectory) {
         SymmetricJoin join =
                 new CpuSymmetricJoinFactory()
                         .create(
@@ -73,7 +90,8 @@ class CpuSymmetricJoinTest {
                                         input("r", RowIdentity.APPEND_ONLY),
                                         kind),
                                 MatchCondition.ALWAYS,
-                                MemoryReservations.unlimited());
+                                memory,
+                                spillDirectory);
         join.finishLoad(0);
         return join;
     }
@@ -117,12 +135,19 @@ class CpuSymmetricJoinTest {
     /** Joins one right row for each key, and asserts that the selected left rows match once. */
     private static void assertMatches(
             SymmetricJoin join, RowIdentity identity, IntPredicate selected) {
-        ChunkBuilder builder = new ChunkBuilder(SCHEMA, ROWS * SCHEMA.fixedRowBytes());
-        for (long key = 0; key <= key(identity, ROWS - 1); key++) {
+        ChunkBuilder builder = new ChunkBuilder(SCHEMA, CHUNK_ROWS * SCHEMA.fixedRowBytes());
+        Map<Long, Integer> results = new HashMap<>();
+        long lastKey = key(identity, ROWS - 1);
+        for (long key = 0; key <= lastKey; key++) {
             builder.putLong(0, key);
             builder.putLong(1, -1);
             builder.putInt(2, 0);
             builder.endRow();
+            if (builder.isFull() || key == lastKey) {
+                Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+                join(join, JoinSide.RIGHT, right)
+                        .forEach((row, count) -> results.merge(row, count, Integer::sum));
+            }
         }
         Map<Long, Integer> expected = new HashMap<>();
         for (int row = 0; row < ROWS; row++) {
@@ -130,8 +155,7 @@ class CpuSymmetricJoinTest {
                 expected.put((long) row, 1);
             }
         }
-        Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
-        assertThat(join(join, JoinSide.RIGHT, right)).isEqualTo(expected);
+        assertThat(results).isEqualTo(expected);
         assertThat(join.stats().leftRows()).isEqualTo(expected.size());
     }
 
@@ -201,6 +225,81 @@ class CpuSymmetricJoinTest {
             }
             assertThat(reachable).isLessThanOrEqualTo(2);
         }
+    }
+
+    /** The rows of the left input have 2 MB, and its tables 3 to 8 MB. */
+    @ParameterizedTest
+    @EnumSource(RowIdentity.class)
+    void shouldSpillChunksThatExceedMemory(RowIdentity identity) {
+        long limitBytes = limitBytes(identity);
+        try (SymmetricJoin join =
+                open(BulkJoinKind.INNER, identity, limited(limitBytes), directory)) {
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            assertThat(join.stats().spilledBytes()).isGreaterThan(ROWS);
+            assertThat(join.stats().memoryBytes()).isLessThanOrEqualTo(limitBytes);
+            assertMatches(join, identity, row -> true);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "APPEND_ONLY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldFreeSpilledChunksOfDeletedRows(RowIdentity identity) {
+        try (SymmetricJoin join =
+                open(BulkJoinKind.INNER, identity, limited(limitBytes(identity)), directory)) {
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            submit(join, identity, ChangeKind.DELETE, row -> row % 50 != 7);
+            submit(join, identity, ChangeKind.DELETE, row -> false);
+            assertThat(join.stats().spilledBytes()).isLessThan(ROWS * SCHEMA.fixedRowBytes() / 2);
+            assertMatches(join, identity, row -> row % 50 == 7);
+        }
+    }
+
+    @Test
+    void shouldNameTheCauseIfChunksCannotBeSpilled() {
+        RowIdentity identity = RowIdentity.APPEND_ONLY;
+        Path missing = directory.resolve("missing");
+        try (SymmetricJoin join =
+                open(BulkJoinKind.INNER, identity, limited(limitBytes(identity)), missing)) {
+            assertThatThrownBy(() -> submit(join, identity, ChangeKind.INSERT, row -> true))
+                    .isInstanceOf(MemoryRefusedException.class)
+                    .satisfies(
+                            e ->
+                                    assertThat(e.getSuppressed())
+                                            .singleElement()
+                                            .isInstanceOf(NoSuchFileException.class));
+        }
+    }
+
+    /** Returns a limit that tables of all rows fit, and their chunks do not. */
+    private static long limitBytes(RowIdentity identity) {
+        try (SymmetricJoin join = open(BulkJoinKind.INNER, identity)) {
+            submit(join, identity, ChangeKind.INSERT, row -> true);
+            return join.stats().memoryBytes() - ROWS * SCHEMA.fixedRowBytes() / 2;
+        }
+    }
+
+    private static MemoryReservations limited(long limitBytes) {
+        return new MemoryReservations() {
+            private long usedBytes;
+
+            @Override
+            public void reserve(long bytes) {
+                if (usedBytes + bytes > limitBytes) {
+                    throw new MemoryRefusedException("Test refuses memory: bytes=" + bytes, null);
+                }
+                usedBytes += bytes;
+            }
+
+            @Override
+            public void release(long bytes) {
+                usedBytes -= bytes;
+            }
+
+            @Override
+            public long availableBytes() {
+                return limitBytes - usedBytes;
+            }
+        };
     }
 
     private static Chunk chunkOfOneRow(ChangeKind kind) {

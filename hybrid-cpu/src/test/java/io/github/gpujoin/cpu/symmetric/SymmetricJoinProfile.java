@@ -150,7 +150,11 @@ final class SymmetricJoinProfile {
         ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         try (SymmetricJoin join =
                 new CpuSymmetricJoinFactory()
-                        .create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
+                        .create(
+                                spec,
+                                MatchCondition.ALWAYS,
+                                MemoryReservations.unlimited(),
+                                null)) {
             loaded.forEach(chunk -> join.load(JoinSide.LEFT, chunk, 0));
             join.finishLoad(0);
             long rows = rows(left) + rows(right);

@@ -126,9 +126,19 @@ public final class ChunkBuilder {
 
     public void addBytes(byte[] value, int offset, int length) {
         Objects.checkFromIndexSize(offset, length, value.length);
+        addBytesAt(value, (long) Memory.BYTES + offset, length);
+    }
+
+    /**
+     * Adds a BYTES value from memory, without a check of its bounds.
+     *
+     * @param base array, or null for memory off the heap
+     * @param start as in {@link Memory}
+     */
+    public void addBytesAt(byte @Nullable [] base, long start, int length) {
         reserve(4L + length);
         appendInt(length);
-        System.arraycopy(value, offset, variableWidth, variableWidthBytes, length);
+        Memory.copy(base, start, variableWidth, Memory.BYTES + variableWidthBytes, length);
         variableWidthBytes += length;
     }
 

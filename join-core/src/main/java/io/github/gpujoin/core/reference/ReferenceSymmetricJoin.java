@@ -251,7 +251,8 @@ public final class ReferenceSymmetricJoin extends AbstractSymmetricJoin {
                 right.rowCount(),
                 left.unknownRetractions() + right.unknownRetractions(),
                 left.expiredRows() + right.expiredRows(),
-                left.memoryBytes() + right.memoryBytes());
+                left.memoryBytes() + right.memoryBytes(),
+                0);
     }
 
     @Override

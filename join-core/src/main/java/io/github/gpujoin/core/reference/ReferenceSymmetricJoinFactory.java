@@ -7,8 +7,10 @@ import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
-/** Creates {@link ReferenceSymmetricJoin}s. */
+/** Creates {@link ReferenceSymmetricJoin}s, whose rows are all in memory. */
 public final class ReferenceSymmetricJoinFactory implements SymmetricJoinFactory {
 
     private static final long serialVersionUID = 1L;
@@ -20,7 +22,10 @@ public final class ReferenceSymmetricJoinFactory implements SymmetricJoinFactory
 
     @Override
     public SymmetricJoin create(
-            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
         return new ReferenceSymmetricJoin(spec, condition, hostMemory);
     }
 }

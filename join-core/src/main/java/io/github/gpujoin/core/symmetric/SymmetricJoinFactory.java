@@ -4,6 +4,8 @@ package io.github.gpujoin.core.symmetric;
 
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.io.Serializable;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 
 /** Creates symmetric joins of one implementation. Serialized with a job. */
 public interface SymmetricJoinFactory extends Serializable {
@@ -16,7 +18,11 @@ public interface SymmetricJoinFactory extends Serializable {
      *
      * @param condition that rows with equal keys must meet to match
      * @param hostMemory bounds all host memory that grows with the data
+     * @param spillDirectory of files for rows that exceed the memory; null to keep all in memory
      */
     SymmetricJoin create(
-            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory);
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory);
 }

@@ -10,10 +10,12 @@ package io.github.gpujoin.core.symmetric;
  * @param unknownRetractions retractions of rows that were not in the table
  * @param expiredRows rows that were removed since they had expired
  * @param memoryBytes of both tables, and of the chunks that they refer to
+ * @param spilledBytes of the chunks that they refer to in files
  */
 public record SymmetricJoinStats(
         long leftRows,
         long rightRows,
         long unknownRetractions,
         long expiredRows,
-        long memoryBytes) {}
+        long memoryBytes,
+        long spilledBytes) {}

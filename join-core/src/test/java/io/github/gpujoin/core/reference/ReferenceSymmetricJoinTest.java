@@ -13,6 +13,6 @@ class ReferenceSymmetricJoinTest extends SymmetricJoinConformance {
     @Override
     protected SymmetricJoin create(
             SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
-        return new ReferenceSymmetricJoinFactory().create(spec, condition, hostMemory);
+        return new ReferenceSymmetricJoinFactory().create(spec, condition, hostMemory, null);
     }
 }

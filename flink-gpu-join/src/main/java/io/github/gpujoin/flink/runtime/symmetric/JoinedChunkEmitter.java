@@ -172,7 +172,7 @@ public final class JoinedChunkEmitter implements SymmetricResultEmitter<Chunk> {
         if (lengthBytes == ChunkDescriptor.NULL_LENGTH) {
             results.addNull();
         } else {
-            results.addBytes(bytes, (int) (at - Memory.BYTES) + Integer.BYTES, lengthBytes);
+            results.addBytesAt(bytes, at + Integer.BYTES, lengthBytes);
         }
     }
 

@@ -102,6 +102,9 @@ final class PartitionTables implements AutoCloseable {
      * @throws IllegalStateException if all are spilled
      */
     void spill(long timeMs, MemoryRefusedException cause) throws Exception {
+        if (cause.getSuppressed().length > 0) {
+            LOG.warn("Chunks of regular join '{}' cannot be spilled to files.", name, cause);
+        }
         if (!spillLargest()) {
             throw refusal(cause);
         }

@@ -11,8 +11,8 @@ import org.apache.flink.table.data.binary.BinaryRowData;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Points one row object to a row of a chunk of a {@link StoredRowLayout}. Chunks are on the heap.
- * Not thread-safe.
+ * Points one row object to a row of a chunk of a {@link StoredRowLayout}. A row of a chunk that is
+ * not on the heap is copied there. Not thread-safe.
  */
 final class StoredRows {
 
@@ -21,6 +21,9 @@ final class StoredRows {
 
     /** The array of the segment. */
     private byte @Nullable [] array;
+
+    /** The row, if its chunk is not on the heap. */
+    private byte[] copy = new byte[256];
 
     StoredRows(int columns) {
         this.view = new BinaryRowData(columns);
@@ -31,11 +34,27 @@ final class StoredRows {
         byte[] bytes = chunk.array();
         long value = chunk.variableWidthStart(row); // the first column of variable width
         int lengthBytes = Memory.getInt(bytes, value);
+        if (bytes == null) {
+            copy(value + Integer.BYTES, lengthBytes);
+            pointTo(copy, 0, lengthBytes);
+        } else {
+            pointTo(bytes, (int) (value - Memory.BYTES) + Integer.BYTES, lengthBytes);
+        }
+        return view;
+    }
+
+    private void copy(long start, int lengthBytes) {
+        if (copy.length < lengthBytes) {
+            copy = new byte[Math.max(lengthBytes, 2 * copy.length)];
+        }
+        Memory.copy(null, start, copy, Memory.BYTES, lengthBytes);
+    }
+
+    private void pointTo(byte[] bytes, int offset, int lengthBytes) {
         if (array != bytes) {
             array = bytes;
             segments[0] = MemorySegmentFactory.wrap(bytes);
         }
-        view.pointTo(segments, (int) (value - Memory.BYTES) + Integer.BYTES, lengthBytes);
-        return view;
+        view.pointTo(segments, offset, lengthBytes);
     }
 }

@@ -18,7 +18,7 @@ import org.apache.flink.metrics.MetricGroup;
  */
 final class SymmetricJoinMetrics {
 
-    private static final SymmetricJoinStats NONE = new SymmetricJoinStats(0, 0, 0, 0, 0);
+    private static final SymmetricJoinStats NONE = new SymmetricJoinStats(0, 0, 0, 0, 0, 0);
 
     private final Counter leftRows;
     private final Counter rightRows;
@@ -36,6 +36,7 @@ final class SymmetricJoinMetrics {
         gauge(group, "leftTableRows", () -> stats.leftRows());
         gauge(group, "rightTableRows", () -> stats.rightRows());
         gauge(group, "tableBytes", () -> stats.memoryBytes());
+        gauge(group, "spilledBytes", () -> stats.spilledBytes());
         gauge(group, "unknownRetractions", () -> stats.unknownRetractions());
         gauge(group, "expiredRows", () -> stats.expiredRows());
         group.gauge("waitingChunks", () -> waitingChunks);

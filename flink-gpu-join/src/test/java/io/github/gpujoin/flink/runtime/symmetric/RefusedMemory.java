@@ -2,20 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
+import java.nio.file.Path;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Reference joins whose memory is refused at random, a few times in the life of a job. Used by one
- * thread.
+ * Joins whose memory is refused at random, a few times in the life of a job. Used by one thread.
+ *
+ * @param joins that spill nothing, or chunks before a refusal reaches their caller
  */
-record RefusedMemory() implements SymmetricJoinFactory {
+record RefusedMemory(SymmetricJoinFactory joins) implements SymmetricJoinFactory {
 
     /** A subtask has at least so many partitions, of which a refusal spills at least one. */
     private static final int REFUSALS_A_LIFE = 2;
@@ -49,9 +51,11 @@ record RefusedMemory() implements SymmetricJoinFactory {
 
     @Override
     public SymmetricJoin create(
-            SymmetricJoinSpec spec, MatchCondition condition, MemoryReservations hostMemory) {
-        return new ReferenceSymmetricJoinFactory()
-                .create(spec, condition, new Refusing(hostMemory));
+            SymmetricJoinSpec spec,
+            MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
+        return joins.create(spec, condition, new Refusing(hostMemory), spillDirectory);
     }
 
     private record Refusing(MemoryReservations memory) implements MemoryReservations {

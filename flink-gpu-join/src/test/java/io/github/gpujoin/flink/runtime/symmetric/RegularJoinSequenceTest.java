@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
@@ -80,7 +81,23 @@ class RegularJoinSequenceTest {
             long seed)
             throws Exception {
         RefusedMemory.reset(seed);
-        SymmetricJoinFactory engine = new RefusedMemory();
+        SymmetricJoinFactory engine = new RefusedMemory(new ReferenceSymmetricJoinFactory());
+        verify(kind, left, right, hasTextKeys, hasCondition, engine, seed);
+        assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
+    }
+
+    @ParameterizedTest(name = "{0}, left {1}, right {2}, text={3}, condition={4}, seed={5}")
+    @MethodSource("shapes")
+    void shouldReturnTheSameResultsIfChunksExceedMemory(
+            BulkJoinKind kind,
+            RowIdentity left,
+            RowIdentity right,
+            boolean hasTextKeys,
+            boolean hasCondition,
+            long seed)
+            throws Exception {
+        RefusedMemory.reset(seed);
+        SymmetricJoinFactory engine = new RefusedMemory(new CpuSymmetricJoinFactory());
         verify(kind, left, right, hasTextKeys, hasCondition, engine, seed);
         assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
     }
