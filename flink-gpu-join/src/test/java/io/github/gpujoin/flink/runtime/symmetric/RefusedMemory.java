@@ -55,14 +55,26 @@ record RefusedMemory(SymmetricJoinFactory joins) implements SymmetricJoinFactory
             MatchCondition condition,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        return joins.create(spec, condition, new Refusing(hostMemory), spillDirectory);
+        Refusing memory = new Refusing(hostMemory);
+        SymmetricJoin join = joins.create(spec, condition, memory, spillDirectory);
+        memory.isActive = true;
+        return join;
     }
 
-    private record Refusing(MemoryReservations memory) implements MemoryReservations {
+    private static final class Refusing implements MemoryReservations {
+
+        private final MemoryReservations memory;
+
+        /** Whether the join is created. A job fails if not even empty tables fit. */
+        private boolean isActive;
+
+        Refusing(MemoryReservations memory) {
+            this.memory = memory;
+        }
 
         @Override
         public void reserve(long bytes) {
-            if (left > 0 && random.nextInt(RESERVATIONS_A_REFUSAL) == 0) {
+            if (isActive && left > 0 && random.nextInt(RESERVATIONS_A_REFUSAL) == 0) {
                 left--;
                 refusals++;
                 throw new MemoryRefusedException("Test refuses memory: bytes=" + bytes, null);

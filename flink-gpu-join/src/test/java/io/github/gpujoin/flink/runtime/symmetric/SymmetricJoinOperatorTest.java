@@ -277,7 +277,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 FOREVER,
                 FOREVER,
-                new RefusedMemory(),
+                new RefusedMemory(new ReferenceSymmetricJoinFactory()),
                 SPILL_DELAY_MS);
     }
 
