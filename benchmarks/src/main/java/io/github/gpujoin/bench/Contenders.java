@@ -43,6 +43,8 @@ final class Contenders {
         makers.put("ours-flink-pojo", StarJoinJobs::pojo);
         makers.put("ours-flink-changing", StarJoinJobs::changing);
         makers.put("ours-flink-versioned", StarJoinJobs::versioned);
+        makers.put("ours-flink-regular", StarJoinJobs::regular);
+        makers.put("ours-sql-streaming", SqlPeerJobs::replacedStreaming);
         makers.put("flink-keyed-datastream", PeerJobs::keyedDataStream);
         makers.put("flink-broadcast-state", PeerJobs::broadcastState);
         makers.put("flink-sql-lookup", SqlPeerJobs::lookup);

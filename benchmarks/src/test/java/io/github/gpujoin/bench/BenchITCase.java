@@ -66,6 +66,8 @@ class BenchITCase {
                         "ours-flink-pojo",
                         "ours-flink-changing",
                         "ours-flink-versioned",
+                        "ours-flink-regular",
+                        "ours-sql-streaming",
                         "flink-keyed-datastream",
                         "flink-broadcast-state",
                         "flink-sql-lookup",
@@ -78,7 +80,7 @@ class BenchITCase {
         JsonNode document = new ObjectMapper().readTree(json.toFile());
         assertThat(document.at("/command").asText())
                 .startsWith("bin/bench join --build-rows=20000");
-        assertThat(document.at("/contenders")).hasSize(12);
+        assertThat(document.at("/contenders")).hasSize(14);
     }
 
     @Test
@@ -306,6 +308,7 @@ class BenchITCase {
         "ssb --contender oracle, Unknown --contender: oracle. Use some of [ours;",
         "nexmark --events 0, --events is not within 1 and 20000000: 0",
         "nexmark --threads 0, --threads is not within 1 and 128: 0",
+        "nexmark --slot-memory-mb 8, --slot-memory-mb is not within 32 and 1048576: 8",
         "nexmark --state files, Unknown --state: files. Use one of [hashmap; rocksdb].",
         "nexmark --contender oracle, Invalid value for option '--contender' (<planners>): 'oracle' is none of [ours;",
         "tpch-stream --scale-factor 0, --scale-factor is not above 0 and at most 10: 0.0",

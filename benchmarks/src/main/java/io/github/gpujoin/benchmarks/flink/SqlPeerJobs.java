@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.flink;
 
+import io.github.gpujoin.benchmarks.planner.HiddenPlanner;
 import io.github.gpujoin.benchmarks.workload.JoinedRow;
 import io.github.gpujoin.benchmarks.workload.Tuples;
 import org.apache.flink.api.common.BatchShuffleMode;
@@ -23,6 +24,7 @@ import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 public final class SqlPeerJobs {
 
     private static final long STREAMING_PROBE_ROWS = 1_000_000;
+    private static final long REPLACED_PROBE_ROWS = 10_000_000;
     private static final long BATCH_PROBE_ROWS = 10_000_000;
 
     /** Flink's default in streaming mode. */
@@ -43,6 +45,20 @@ public final class SqlPeerJobs {
                 STREAMING_PROBE_ROWS,
                 threads,
                 (env, run) -> regular(env, run, JOIN.formatted("", "")));
+    }
+
+    /** The same statement with this project's regular join. */
+    public static FlinkContender replacedStreaming(Tuples tuples, int threads) {
+        return new FlinkContender(
+                "ours-sql-streaming",
+                tuples,
+                REPLACED_PROBE_ROWS,
+                threads,
+                (env, run) -> {
+                    StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+                    HiddenPlanner.replaceJoins(tables);
+                    regular(tables, env, run, JOIN.formatted("", ""));
+                });
     }
 
     /**
@@ -78,7 +94,14 @@ public final class SqlPeerJobs {
     }
 
     private static void regular(StreamExecutionEnvironment env, FlinkRun run, String query) {
-        StreamTableEnvironment tables = StreamTableEnvironment.create(env);
+        regular(StreamTableEnvironment.create(env), env, run, query);
+    }
+
+    private static void regular(
+            StreamTableEnvironment tables,
+            StreamExecutionEnvironment env,
+            FlinkRun run,
+            String query) {
         tables.createTemporaryView("build", PeerJobs.build(env, run));
         tables.createTemporaryView("probe", PeerJobs.probe(env, run));
         tally(tables, query, run);

@@ -11,10 +11,12 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.RowView;
 import io.github.gpujoin.flink.api.Dimension;
+import io.github.gpujoin.flink.api.RegularJoin;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -33,6 +35,7 @@ import org.apache.flink.util.Collector;
 public final class StarJoinJobs {
 
     private static final long POJO_PROBE_ROWS = 10_000_000;
+    private static final long REGULAR_PROBE_ROWS = 10_000_000;
 
     private StarJoinJobs() {}
 
@@ -177,6 +180,34 @@ public final class StarJoinJobs {
      */
     public static void columnar(StreamExecutionEnvironment env, FlinkRun run, long expectedBytes) {
         star(env, run, expectedBytes).toChunks().sinkTo(new TallySink<>(run, new ChunkTally()));
+    }
+
+    /** A regular join from columns to columns, which keeps both sides in state. */
+    public static FlinkContender regular(Tuples tuples, int threads) {
+        return new FlinkContender(
+                "ours-flink-regular",
+                tuples,
+                REGULAR_PROBE_ROWS,
+                threads,
+                columnarSettings(GpuJoinOptions.Engine.CPU, false),
+                (env, run) ->
+                        RegularJoin.ofChunks(
+                                        chunks(
+                                                env,
+                                                run,
+                                                TupleSource.Side.PROBE,
+                                                TupleSchemas.PROBE),
+                                        chunks(
+                                                env,
+                                                run,
+                                                TupleSource.Side.BUILD,
+                                                TupleSchemas.BUILD))
+                                .on(TupleSchemas.PROBE_KEY, TupleSchemas.BUILD_KEY)
+                                .select(
+                                        List.of(TupleSchemas.PROBE_PAYLOAD),
+                                        List.of(TupleSchemas.BUILD_PAYLOAD))
+                                .toStream()
+                                .sinkTo(new TallySink<>(run, new ChunkTally())));
     }
 
     private static StarJoin<RowView> star(

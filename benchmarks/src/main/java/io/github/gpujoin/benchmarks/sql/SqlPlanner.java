@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.sql;
 
+import io.github.gpujoin.benchmarks.planner.HiddenPlanner;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.apache.flink.configuration.Configuration;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.benchmarks.sql;
+package io.github.gpujoin.benchmarks.planner;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
@@ -19,7 +19,7 @@ import org.apache.flink.table.planner.loader.PlannerModule;
  * visible planner, whose Scala 2.12 would collide with Kafka's 2.13. As in the jar for {@code
  * lib/}, the classes that plan joins are loaded again next to the planner.
  */
-final class HiddenPlanner {
+public final class HiddenPlanner {
 
     private static final String INSTALLER = "io.github.gpujoin.sql.plan.GpuJoinCalciteConfig";
 
@@ -48,7 +48,7 @@ final class HiddenPlanner {
     }
 
     /** Replaces joins of the statements that the environment plans from now on. */
-    static void replaceJoins(TableEnvironment tables) {
+    public static void replaceJoins(TableEnvironment tables) {
         try {
             Class.forName(INSTALLER, true, PLANNER)
                     .getMethod("install", TableConfig.class)
