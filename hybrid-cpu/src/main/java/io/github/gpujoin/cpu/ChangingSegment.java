@@ -39,6 +39,10 @@ final class ChangingSegment implements AutoCloseable {
 
     private PagedMemory variableWidth;
     private int rowCount;
+
+    /** Number of rows whose hash is also that of an earlier row of their probe sequence. */
+    private int repeatedHashCount;
+
     private long deadVariableWidthBytes;
     private long liveVariableWidthBytes;
 
@@ -85,6 +89,10 @@ final class ChangingSegment implements AutoCloseable {
         return rowCount;
     }
 
+    int repeatedHashCount() {
+        return repeatedHashCount;
+    }
+
     long lengthBytes() {
         return region.lengthBytes() + variableWidth.lengthBytes();
     }
@@ -125,29 +133,66 @@ final class ChangingSegment implements AutoCloseable {
         return base + rowsOffset(slots) + (long) slot * layout.rowBytes();
     }
 
-    /** Returns the slot of a key, or the free slot where it would be inserted. */
-    private int find(long key) {
+    /**
+     * Returns the slot of the key of a chunk's row, or the free slot where it would be inserted.
+     *
+     * @param key integer of the chunk's row
+     */
+    private int find(long key, Chunk chunk, int row) {
         int slot = home(key);
-        while (isOccupied(slot) && layout.key(address(slot)) != key) {
+        while (isOccupied(slot) && !layout.hasKey(address(slot), key, chunk, row)) {
             slot = next(slot);
         }
         return slot;
     }
 
-    // ------------------------------------------------------------------ changes
-
-    boolean contains(long key) {
-        return isOccupied(find(key));
+    /** Returns whether another slot of the probe sequence of a hashed key has the same hash. */
+    private boolean isRepeated(int slot, long key) {
+        for (int other = home(key); isOccupied(other); other = next(other)) {
+            if (other != slot && layout.key(address(other)) == key) {
+                return true;
+            }
+        }
+        return false;
     }
 
-    /** Inserts or replaces the row of a key. A slot must be free. */
+    /** Adds to {@link #repeatedHashCount} if the key of a slot is hashed and its hash repeats. */
+    private void countRepeated(int slot, long key, int rows) {
+        if (layout.isHashed() && isRepeated(slot, key)) {
+            repeatedHashCount += rows;
+        }
+    }
+
+    /**
+     * Returns the address of the next row of the probe sequence with the same integer as key; 0
+     * after the last one. Only rows of hashed keys have a next one.
+     */
+    long nextMatch(long row) {
+        long key = layout.key(row);
+        int slot = (int) ((row - base - rowsOffset(slots)) / layout.rowBytes());
+        for (slot = next(slot); isOccupied(slot); slot = next(slot)) {
+            if (layout.key(address(slot)) == key) {
+                return address(slot);
+            }
+        }
+        return 0;
+    }
+
+    // ------------------------------------------------------------------ changes
+
+    boolean contains(long key, Chunk chunk, int row) {
+        return isOccupied(find(key, chunk, row));
+    }
+
+    /** Inserts or replaces the row of the key of a chunk's row. A slot must be free. */
     void upsert(long key, Chunk chunk, int row) {
         long variableWidthRow =
                 layout.variableWidthOffset() < 0 ? 0 : copyVariableWidth(chunk, row);
-        int slot = find(key);
+        int slot = find(key, chunk, row);
         if (isOccupied(slot)) {
             dropVariableWidth(slot);
         } else {
+            countRepeated(slot, key, 1);
             PresenceBits.set(base, slot);
             rowCount++;
         }
@@ -155,15 +200,16 @@ final class ChangingSegment implements AutoCloseable {
     }
 
     /**
-     * Deletes the row of a key.
+     * Deletes the row of the key of a chunk's row.
      *
      * @return whether there was one
      */
-    boolean delete(long key) {
-        int free = find(key);
+    boolean delete(long key, Chunk chunk, int row) {
+        int free = find(key, chunk, row);
         if (!isOccupied(free)) {
             return false;
         }
+        countRepeated(free, key, -1);
         dropVariableWidth(free);
         for (int slot = next(free); isOccupied(slot); slot = next(slot)) {
             int home = home(layout.key(address(slot)));
@@ -309,6 +355,7 @@ final class ChangingSegment implements AutoCloseable {
         while (isOccupied(slot)) {
             slot = next(slot);
         }
+        countRepeated(slot, layout.key(row), 1);
         PresenceBits.set(base, slot);
         layout.copyRow(row, address(slot));
         if (layout.variableWidthOffset() >= 0) {

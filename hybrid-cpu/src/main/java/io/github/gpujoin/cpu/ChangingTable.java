@@ -24,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  *  segments, by lower bits:   A   B     C          C shares one bit, A and B share two
  * </pre>
  *
+ * <p>Keys whose hashes are equal have a slot each in one probe sequence, and a look-up finds all of
+ * them.
+ *
  * <p>The table never moves as a whole: a segment of {@value #SEGMENT_SLOTS} slots splits when half
  * of them are occupied. Neither do many segments at once: a chunk may move {@value #MOVES_PER_ROW}
  * rows for each of its own and one segment more, unless a segment is three quarters full. So the
@@ -51,6 +54,7 @@ final class ChangingTable extends CpuJoinTable {
     private long[] bases;
 
     private int rowCount;
+    private int repeatedHashCount;
     private volatile long lengthBytes;
     private long movedRows;
 
@@ -92,7 +96,7 @@ final class ChangingTable extends CpuJoinTable {
             RowChange change = RowChange.of(chunk.getInt(dimension.changeColumn(), row));
             switch (change) {
                 case UPSERT -> upsert(key, chunk, row);
-                case DELETE -> delete(key, row);
+                case DELETE -> delete(key, chunk, row);
             }
         }
     }
@@ -100,22 +104,28 @@ final class ChangingTable extends CpuJoinTable {
     private void upsert(long key, Chunk chunk, int row) {
         long hash = SlotHash.hash(key);
         ChangingSegment segment = segment(hash);
-        if (segment.isFull() && (segment.isCrowded() || mayMove(row)) && !segment.contains(key)) {
+        if (segment.isFull()
+                && (segment.isCrowded() || mayMove(row))
+                && !segment.contains(key, chunk, row)) {
             makeRoom(segment, hash);
             segment = segment(hash);
         }
         int rowsBefore = segment.rowCount();
+        int repeatedBefore = segment.repeatedHashCount();
         long bytesBefore = segment.lengthBytes();
         segment.upsert(key, chunk, row);
         rowCount += segment.rowCount() - rowsBefore;
+        repeatedHashCount += segment.repeatedHashCount() - repeatedBefore;
         count(segment.lengthBytes() - bytesBefore);
         compactIfDead(segment, row);
     }
 
-    private void delete(long key, int row) {
+    private void delete(long key, Chunk chunk, int row) {
         ChangingSegment segment = segment(SlotHash.hash(key));
-        if (segment.delete(key)) {
+        int repeatedBefore = segment.repeatedHashCount();
+        if (segment.delete(key, chunk, row)) {
             rowCount--;
+            repeatedHashCount += segment.repeatedHashCount() - repeatedBefore;
             compactIfDead(segment, row);
         }
     }
@@ -159,8 +169,8 @@ final class ChangingTable extends CpuJoinTable {
     private void makeRoom(ChangingSegment segment, long hash) {
         if (rowCount >= MAX_ROWS || segment.depth() == MAX_DEPTH) {
             throw new IllegalStateException(
-                    "Too many rows in a subtask: dimension=%s, rows=%d. Raise the parallelism."
-                            .formatted(dimension.name(), rowCount));
+                    "Too many rows in a subtask: dimension=%s, rows=%d, rowsWithHashOfAnother=%d. Raise the parallelism."
+                            .formatted(dimension.name(), rowCount, repeatedHashCount));
         }
         if (segment.slots() < SEGMENT_SLOTS) {
             ChangingSegment grown = segment.grown();
@@ -201,9 +211,10 @@ final class ChangingTable extends CpuJoinTable {
 
     // ------------------------------------------------------------------ look-ups
 
+    /** {@inheritDoc} Holds for hashed keys until two of them have one hash. */
     @Override
     boolean isUnique() {
-        return true;
+        return repeatedHashCount == 0;
     }
 
     @Override
@@ -276,7 +287,7 @@ final class ChangingTable extends CpuJoinTable {
 
     @Override
     long nextMatch(long row) {
-        return 0;
+        return isUnique() ? 0 : segment(SlotHash.hash(layout().key(row))).nextMatch(row);
     }
 
     @Override

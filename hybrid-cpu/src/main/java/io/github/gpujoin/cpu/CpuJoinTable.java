@@ -24,7 +24,10 @@ abstract class CpuJoinTable implements AutoCloseable {
         return layout;
     }
 
-    /** Returns whether each key has at most one row. */
+    /**
+     * Returns whether a lookup finds at most one row for a key. Changes may affect it, for the
+     * probe chunks that follow.
+     */
     abstract boolean isUnique();
 
     /** Returns whether {@link #rowLookup} is supported. */

@@ -27,7 +27,6 @@ final class ProbeLevel {
     /** The match of facts without a row in a left join; 0 for other joins. */
     private final long zeroRow;
 
-    private final boolean atMostOne;
     private final MatchBatch input;
     private final MatchBatch output;
     private final long widenedKeys;
@@ -36,6 +35,9 @@ final class ProbeLevel {
     private final long foundRows;
 
     private Chunk chunk;
+
+    /** Whether the table has at most one row for a key, while the chunk is joined. */
+    private boolean atMostOne;
 
     /** Keys of the next input rows: an array and an offset in it, or null and an address. */
     private byte @Nullable [] keyBase;
@@ -72,7 +74,6 @@ final class ProbeLevel {
         this.factKeys = factKeys;
         this.nullKeys = nullKeys;
         this.zeroRow = zeroRow;
-        this.atMostOne = table.isUnique();
         this.input = input;
         this.output = output;
         int capacityRows = Math.max(input.capacityRows(), output.capacityRows());
@@ -85,6 +86,7 @@ final class ProbeLevel {
     /** Starts a chunk, without input. */
     void open(Chunk chunk) {
         this.chunk = chunk;
+        this.atMostOne = table.isUnique();
         this.inputRow = 0;
         this.foundIndex = 0;
         this.foundCount = 0;

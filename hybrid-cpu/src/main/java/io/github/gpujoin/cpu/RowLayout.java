@@ -3,8 +3,11 @@
 package io.github.gpujoin.cpu;
 
 import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.VariableWidthColumn;
 import io.github.gpujoin.core.region.Memory;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Byte layout of a build row in staging and in a table. Immutable.
@@ -32,6 +35,9 @@ final class RowLayout {
     private final int variableWidthOffset;
     private final int rowBytes;
 
+    /** Null if equal integers are equal keys. */
+    private final @Nullable VariableWidthColumn fullKey;
+
     /** Creates a layout of rows with their key. */
     RowLayout(DimensionSpec dimension) {
         this(dimension, true);
@@ -53,6 +59,10 @@ final class RowLayout {
         this.variableWidthOffset = hasVariableWidth ? next : -1;
         next = assignOffsets(true, hasVariableWidth ? next + Long.BYTES : next);
         this.rowBytes = next + 3 & -4;
+        this.fullKey =
+                dimension.isHashed()
+                        ? VariableWidthColumn.of(dimension.schema(), dimension.keyBytesColumn())
+                        : null;
     }
 
     /**
@@ -133,6 +143,26 @@ final class RowLayout {
     /** Returns the key of the row at an address, widened to 64 bits. */
     long key(long row) {
         return keyBytes == Long.BYTES ? Memory.getLong(row) : Memory.getInt(row);
+    }
+
+    /** Returns whether rows of different keys may have equal integers as keys. */
+    boolean isHashed() {
+        return fullKey != null;
+    }
+
+    /**
+     * Returns whether the row at an address has the key of a chunk's row.
+     *
+     * @param key integer of the chunk's row
+     */
+    boolean hasKey(long row, long key, Chunk chunk, int chunkRow) {
+        return key(row) == key && (fullKey == null || hasFullKey(row, chunk, chunkRow));
+    }
+
+    private boolean hasFullKey(long row, Chunk chunk, int chunkRow) {
+        long values = Memory.getLong(row + variableWidthOffset) + Integer.BYTES;
+        return VariableWidthColumn.areEqual(
+                null, fullKey.locate(null, values), chunk.array(), fullKey.locate(chunk, chunkRow));
     }
 
     /** Copies a row between native addresses. */

@@ -15,6 +15,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
+import io.github.gpujoin.core.region.Memory;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
@@ -27,7 +28,8 @@ import java.util.SplittableRandom;
  * them, and the rate of probes, all by CPU time of one thread. Rows are a key and a payload of 8
  * bytes each; probe keys are uniform and all match. A tool, not a test.
  *
- * <p>Arguments: number of rows, and how many million keys a round probes (20 by default).
+ * <p>Arguments: number of rows; how many million keys a round probes (20 by default); {@code
+ * hashed} for keys that are hashes of 16 bytes, which rows contain too.
  */
 public final class ChangingTableProfile {
 
@@ -40,22 +42,32 @@ public final class ChangingTableProfile {
                     Column.of("key", ColumnType.INT64),
                     Column.of("payload", ColumnType.INT64),
                     Column.of("change", ColumnType.INT32));
-    private static final JoinSpec SPEC =
-            new JoinSpec(FACTS, List.of(new DimensionSpec("d", SIDE, 0, 0, JoinKind.INNER, 2)));
+    private static final ChunkSchema HASHED_SIDE =
+            ChunkSchema.of(
+                    Column.of("key", ColumnType.INT64),
+                    Column.of("payload", ColumnType.INT64),
+                    Column.of("change", ColumnType.INT32),
+                    Column.of("key_bytes", ColumnType.BYTES));
+    private static final DimensionSpec EXACT =
+            new DimensionSpec("d", SIDE, 0, 0, JoinKind.INNER, 2);
+    private static final DimensionSpec HASHED =
+            new DimensionSpec("d", HASHED_SIDE, 0, 0, JoinKind.INNER, 2, 3);
 
     private ChangingTableProfile() {}
 
     public static void main(String[] args) {
         long rows = Long.parseLong(args[0]);
         long probes = 1_000_000L * (args.length > 1 ? Long.parseLong(args[1]) : 20);
-        System.out.println(profile(Math.min(rows, 1_000_000), probes / 4)); // compiles the loops
-        System.out.println(profile(rows, probes));
+        DimensionSpec side = args.length > 2 && args[2].equals("hashed") ? HASHED : EXACT;
+        // compiles the loops
+        System.out.println(profile(side, Math.min(rows, 1_000_000), probes / 4));
+        System.out.println(profile(side, rows, probes));
     }
 
-    private static String profile(long rows, long probes) {
-        try (JoinEngine engine = new CpuJoinEngine(SPEC)) {
+    private static String profile(DimensionSpec side, long rows, long probes) {
+        try (JoinEngine engine = new CpuJoinEngine(new JoinSpec(FACTS, List.of(side)))) {
             engine.finishBuild();
-            long[] load = load(engine, rows);
+            long[] load = load(engine, side, rows);
             double tableBytes = engine.stats().tableBytes();
             List<Chunk> chunks = facts(rows);
             double[] rates = new double[ROUNDS];
@@ -75,8 +87,9 @@ public final class ChangingTableProfile {
     }
 
     /** CPU time of all calls and of the longest, in nanoseconds. */
-    private static long[] load(JoinEngine engine, long rows) {
-        ChunkBuilder builder = new ChunkBuilder(SIDE, CHUNK_ROWS * 20 + 4096);
+    private static long[] load(JoinEngine engine, DimensionSpec side, long rows) {
+        ChunkBuilder builder = new ChunkBuilder(side.schema(), CHUNK_ROWS * 44 + 4096);
+        byte[] keyBytes = new byte[16];
         long all = 0;
         long longest = 0;
         for (long row = 0; row < rows; ) {
@@ -84,6 +97,10 @@ public final class ChangingTableProfile {
                 builder.putLong(0, KeyHash.hash(row));
                 builder.putLong(1, row);
                 builder.putInt(2, RowChange.UPSERT.code());
+                if (side.isHashed()) {
+                    Memory.putLong(keyBytes, Memory.BYTES, row);
+                    builder.addBytes(keyBytes, 0, keyBytes.length);
+                }
                 builder.endRow();
             }
             Chunk chunk = builder.seal(0, ChunkDescriptor.UNPARTITIONED, 0, 0);

@@ -22,10 +22,13 @@ import io.github.gpujoin.core.region.Region;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -117,6 +120,80 @@ class ChangingTableTest {
                 assertHolds(table, lookup, key * step, live);
             }
         }
+    }
+
+    /** Many keys share a hash, few, or none; in the end none. */
+    @ParameterizedTest(name = "hashes={0} of 40,000 keys")
+    @ValueSource(ints = {10_000, 39_990, 40_000})
+    void shouldFindTheRowsOfAllKeysOfAHash(int hashes) {
+        int keys = 40_000;
+        Random random = new Random(hashes);
+        Set<Integer> live = new HashSet<>();
+        DimensionSpec side = new DimensionSpec("d", TEXTS, 0, 0, JoinKind.INNER, 2, 1);
+        try (ChangingTable table = new ChangingTable(side, Allocator.unlimited());
+                PagedMemory memory = new PagedMemory()) {
+            KeyLookup lookup = table.addressLookup(1, memory);
+            for (int round = 0; round < 40; round++) {
+                // deletes prevail in every third round
+                int deletePercent = round % 3 == 2 ? 80 : 10;
+                table.apply(hashedChanges(random, keys, hashes, deletePercent, live));
+                assertThat(table.rowCount()).isEqualTo(live.size());
+            }
+            Map<Long, List<Integer>> keysByHash =
+                    live.stream().collect(Collectors.groupingBy(key -> (long) key % hashes));
+            assertThat(table.isUnique()).isEqualTo(keysByHash.size() == live.size());
+            for (long hash = 0; hash < hashes; hash++) {
+                assertThat(textsOf(table, lookup, hash))
+                        .containsExactlyInAnyOrderElementsOf(
+                                keysByHash.getOrDefault(hash, List.of()).stream()
+                                        .map(key -> "%05d".formatted(key))
+                                        .toList());
+            }
+            table.apply(
+                    TestChunks.of(
+                            TEXTS,
+                            0,
+                            keysByHash.values().stream()
+                                    .flatMap(same -> same.stream().skip(1))
+                                    .map(key -> hashed(key, hashes, RowChange.DELETE))
+                                    .toList()));
+            assertThat(table.rowCount()).isEqualTo(keysByHash.size());
+            assertThat(table.isUnique()).isTrue();
+        }
+    }
+
+    private static Chunk hashedChanges(
+            Random random, int keys, int hashes, int deletePercent, Set<Integer> live) {
+        List<Object[]> rows = new ArrayList<>();
+        for (int i = random.nextInt(6_000); i >= 0; i--) {
+            int key = random.nextInt(keys);
+            boolean deletes = random.nextInt(100) < deletePercent;
+            rows.add(hashed(key, hashes, deletes ? RowChange.DELETE : RowChange.UPSERT));
+            if (deletes) {
+                live.remove(key);
+            } else {
+                live.add(key);
+            }
+        }
+        return TestChunks.of(TEXTS, 0, rows);
+    }
+
+    private static Object[] hashed(int key, int hashes, RowChange change) {
+        return new Object[] {(long) key % hashes, "%05d".formatted(key), change.code()};
+    }
+
+    private static List<String> textsOf(ChangingTable table, KeyLookup lookup, long hash) {
+        List<String> texts = new ArrayList<>();
+        try (Region memory = Region.allocate(24)) {
+            long match = memory.address() + 8;
+            Memory.putLong(memory.address() + 16, hash);
+            if (lookup.findFirst(null, memory.address() + 16, 1, 0, memory.address(), match) > 0) {
+                for (long row = Memory.getLong(match); row != 0; row = table.nextMatch(row)) {
+                    texts.add(text(table, row, 5));
+                }
+            }
+        }
+        return texts;
     }
 
     private static Chunk changes(

@@ -61,4 +61,18 @@ public final class ColumnChecks {
                     role + " is not INT32: input=" + input + ", column=" + schema.column(column));
         }
     }
+
+    /**
+     * Checks that a column contains text or bytes.
+     *
+     * @throws IllegalArgumentException if it is missing or of another type
+     */
+    public static void requireVariableWidth(
+            String role, String input, ChunkSchema schema, int column) {
+        Column found = require(role, input, schema, column);
+        if (found.type().isFixedWidth()) {
+            throw new IllegalArgumentException(
+                    "%s has a fixed width: input=%s, column=%s".formatted(role, input, found));
+        }
+    }
 }

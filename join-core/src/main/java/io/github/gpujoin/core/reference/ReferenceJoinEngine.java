@@ -14,6 +14,7 @@ import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.engine.ResultLayout;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.layout.VariableWidthColumn;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import java.util.ArrayList;
@@ -60,18 +61,32 @@ public final class ReferenceJoinEngine extends AbstractJoinEngine<ReferenceJoinE
         Map<Long, List<JoinedRow>> table = tables.get(dimension);
         for (int row = 0; row < chunk.rowCount(); row++) {
             long key = chunk.getLong(side.keyColumn(), row);
+            List<JoinedRow> rows = table.computeIfAbsent(key, k -> new ArrayList<>());
             JoinedRow joined = new JoinedRow(chunk, row);
-            if (!side.isChangelog()) {
-                table.computeIfAbsent(key, k -> new ArrayList<>()).add(joined);
-            } else if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
-                table.put(key, List.of(joined));
-            } else {
-                table.remove(key);
+            if (side.isChangelog()) {
+                rows.removeIf(other -> areOfOneKey(side, other, joined));
+            }
+            if (!side.isChangelog()
+                    || RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
+                rows.add(joined);
             }
         }
         if (state() == EngineState.JOINING) {
             forgetVariableWidth();
         }
+    }
+
+    /** Whether rows with equal integers as keys have one key. */
+    private static boolean areOfOneKey(DimensionSpec side, JoinedRow one, JoinedRow other) {
+        if (!side.isHashed()) {
+            return true;
+        }
+        VariableWidthColumn key = VariableWidthColumn.of(side.schema(), side.keyBytesColumn());
+        return VariableWidthColumn.areEqual(
+                one.chunk.array(),
+                key.locate(one.chunk, one.row),
+                other.chunk.array(),
+                key.locate(other.chunk, other.row));
     }
 
     /**

@@ -52,13 +52,8 @@ public record SymmetricInput(
     public SymmetricInput {
         identityColumns = List.copyOf(identityColumns);
         ColumnChecks.requireInteger("Join key", name, schema, keyColumn);
-        if (keyBytesColumn != NONE
-                && ColumnChecks.require("Key bytes", name, schema, keyBytesColumn)
-                        .type()
-                        .isFixedWidth()) {
-            throw new IllegalArgumentException(
-                    "Column of key bytes has a fixed width: input=%s, column=%s"
-                            .formatted(name, schema.column(keyBytesColumn)));
+        if (keyBytesColumn != NONE) {
+            ColumnChecks.requireVariableWidth("Column of key bytes", name, schema, keyBytesColumn);
         }
         requireInt32("Null-key column", name, schema, nullKeyColumn);
         requireInt32("Change column", name, schema, changeColumn);

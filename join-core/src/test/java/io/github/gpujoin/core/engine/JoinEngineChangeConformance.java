@@ -16,6 +16,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -38,6 +39,11 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
 
     /** Whether the engine supports changelog dimensions; other factories reject such a join. */
     protected boolean appliesChanges() {
+        return true;
+    }
+
+    /** Whether changelog dimensions may have keys with equal hashes; other engines reject them. */
+    protected boolean separatesEqualHashes() {
         return true;
     }
 
@@ -170,6 +176,69 @@ abstract class JoinEngineChangeConformance extends JoinEngineSnapshotConformance
         run.submit(facts, 0);
         run.drain();
         assertThat(run.results()).isEqualTo(List.of(definition.join(facts)));
+    }
+
+    private static final ChunkSchema HASHED =
+            ChunkSchema.of(
+                    Column.of("price", ColumnType.INT32),
+                    Column.nullable("text", ColumnType.STRING),
+                    Column.of("change", ColumnType.INT32),
+                    Column.of("full_key", ColumnType.BYTES),
+                    Column.of("hash", ColumnType.INT64));
+
+    /** Facts match the rows of all keys with their hash; a change affects the row of its key. */
+    @ParameterizedTest(name = "seed={0}")
+    @MethodSource("changeSeeds")
+    void shouldJoinFactsWithTheRowsOfAllKeysOfTheirHash(long seed) {
+        assumeThat(appliesChanges()).isTrue();
+        Random random = new Random(seed);
+        JoinKind kind = seed % 2 == 0 ? JoinKind.INNER : JoinKind.LEFT;
+        JoinSpec spec =
+                new JoinSpec(
+                        FACTS,
+                        List.of(
+                                new DimensionSpec("prices", HASHED, 4, 0, kind, 2, 3),
+                                new DimensionSpec("regions", REGIONS, 0, 0, JoinKind.LEFT)));
+        int keys = 1 + random.nextInt(150);
+        int hashes = separatesEqualHashes() ? 1 + random.nextInt(keys) : keys;
+        Map<Integer, Object[]> live = new HashMap<>();
+        try (JoinEngine engine = factory().create(spec)) {
+            engine.submitBuild(1, regions());
+            engine.submitBuild(0, hashedChanges(random, keys, hashes, live));
+            engine.finishBuild();
+            for (int round = 0; round < 12; round++) {
+                Chunk rows = TestChunks.of(HASHED, 0, List.copyOf(live.values()));
+                Chunk facts = randomFacts(random, hashes, 1);
+                NestedLoopJoin definition =
+                        new NestedLoopJoin(
+                                spec,
+                                List.of(new BuildChunk(0, rows), new BuildChunk(1, regions())));
+                EngineRun run = new EngineRun(engine);
+                run.submit(facts, 0);
+                run.drain();
+                assertThat(run.results()).isEqualTo(List.of(definition.join(facts)));
+                engine.submitBuild(0, hashedChanges(random, keys, hashes, live));
+            }
+        }
+    }
+
+    private static Chunk hashedChanges(
+            Random random, int keys, int hashes, Map<Integer, Object[]> live) {
+        List<Object[]> changes = new ArrayList<>();
+        for (int i = random.nextInt(80); i > 0; i--) {
+            int key = random.nextInt(keys);
+            RowChange change = random.nextInt(3) == 0 ? RowChange.DELETE : RowChange.UPSERT;
+            byte[] fullKey = ("key " + key).getBytes(StandardCharsets.UTF_8);
+            String text = random.nextInt(4) == 0 ? null : "text " + random.nextInt();
+            Object[] row = {random.nextInt(), text, change.code(), fullKey, (long) (key % hashes)};
+            changes.add(row);
+            if (change == RowChange.UPSERT) {
+                live.put(key, row);
+            } else {
+                live.remove(key);
+            }
+        }
+        return TestChunks.of(HASHED, 0, changes);
     }
 
     /** The values of a deletion are not a row, whether the key had one or not. */

@@ -33,4 +33,9 @@ abstract class GpuConformance extends JoinEngineConformance {
     protected JoinEngineFactory factory() {
         return new GpuJoinEngineFactory(options);
     }
+
+    @Override
+    protected boolean separatesEqualHashes() {
+        return false;
+    }
 }
