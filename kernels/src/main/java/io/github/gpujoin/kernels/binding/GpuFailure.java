@@ -21,6 +21,11 @@ public enum GpuFailure {
     OUT_OF_DEVICE_MEMORY,
     /** The join has more dimensions or fact columns than the kernels support. */
     UNSUPPORTED_JOIN,
+    /**
+     * Two keys of a changing dimension have one hash. Kernels compare hashes; the CPU engine
+     * compares full keys.
+     */
+    HASH_COLLISION,
     /** The device failed in this process; its memory can no longer be read. Lasts. */
     DEVICE_LOST,
     /** The kernel runs but makes no progress. */
@@ -33,7 +38,8 @@ public enum GpuFailure {
     public boolean isAbsence() {
         return switch (this) {
             case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN -> true;
-            case DEVICE_TAKEN, OUT_OF_DEVICE_MEMORY, DEVICE_LOST, KERNEL_STALLED -> false;
+            case DEVICE_TAKEN, OUT_OF_DEVICE_MEMORY, HASH_COLLISION, DEVICE_LOST, KERNEL_STALLED ->
+                    false;
         };
     }
 }

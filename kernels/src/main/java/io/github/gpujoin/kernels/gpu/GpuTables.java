@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
@@ -44,6 +45,9 @@ final class GpuTables {
 
     /** Changelog tables by dimension: one of all members, or one on each. */
     private final Map<Integer, List<GpuChangingTable>> changing = new TreeMap<>();
+
+    /** Of the changelog dimensions whose keys are hashes. */
+    private final Map<Integer, KeyFingerprints> fingerprints = new TreeMap<>();
 
     private final AtomicInteger holderCount = new AtomicInteger(1);
 
@@ -94,6 +98,10 @@ final class GpuTables {
             DimensionSpec side = spec.dimensions().get(d);
             if (side.isChangelog()) {
                 changing.put(d, changingTables(side, limits));
+                if (side.isHashed()) {
+                    Allocator host = group.first().memory().hostWithin(limits);
+                    fingerprints.put(d, new KeyFingerprints(side, host));
+                }
             } else {
                 streams.put(d, new BuildStream(group, limits, new BuildRowLayout(side), timeoutNs));
             }
@@ -158,6 +166,9 @@ final class GpuTables {
                     "Build row for a shared table: dimension=" + dimension);
         }
         if (changing.containsKey(dimension)) {
+            if (fingerprints.containsKey(dimension)) {
+                fingerprints.get(dimension).apply(chunk);
+            }
             changing.get(dimension).forEach(table -> table.append(chunk));
         } else {
             streams.get(dimension).append(chunk);
@@ -380,6 +391,7 @@ final class GpuTables {
             builtBytes = 0;
             streams.values().forEach(BuildStream::freeRuns);
             allChanging().forEach(GpuChangingTable::free);
+            fingerprints.values().forEach(KeyFingerprints::close);
             buffers.forEach(Buffers::close);
             streams.values().forEach(BuildStream::close);
             if (base != null) {
@@ -395,6 +407,7 @@ final class GpuTables {
         if (holderCount.decrementAndGet() == 0) {
             streams.values().forEach(BuildStream::abandonRuns);
             allChanging().forEach(GpuChangingTable::abandon);
+            fingerprints.values().forEach(KeyFingerprints::close);
             buffers.forEach(Buffers::abandon);
             streams.values().forEach(BuildStream::close);
             if (base != null) {

@@ -62,6 +62,9 @@ public enum ReasonCode {
     OUT_OF_DEVICE_MEMORY("tables or buffers exceed device memory or pinned memory"),
     /** The join has more dimensions or columns than the kernels support. */
     UNSUPPORTED_JOIN("the join has more dimensions or columns than the kernels support"),
+    /** Two keys of a changing dimension have one hash, which a GPU cannot distinguish. */
+    HASH_COLLISION(
+            "two keys of a changing dimension have one hash, which a GPU cannot distinguish"),
     /** The device failed during the join. */
     DEVICE_LOST("the device failed during the join"),
     /** The kernel made no progress within its timeout. */
