@@ -120,7 +120,7 @@ public final class TableJoin {
          * Chooses a build table whose rows are updated and deleted while probe rows are joined: a
          * {@linkplain Dimension#changelog() changelog} of one row a key. A probe row sees what the
          * table contains when the row arrives, and later changes retract no result. For inner,
-         * left, semi and anti joins by keys of at most 64 bits.
+         * left, semi and anti joins.
          *
          * <p>The join key should be the primary key of the table, or the columns of its GROUP BY.
          * Otherwise an update is a DELETE and an INSERT, and a probe row between the two has no

@@ -5,6 +5,7 @@ package io.github.gpujoin.flink.emit;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.ResultBatch;
+import io.github.gpujoin.core.layout.VariableWidthColumn;
 import io.github.gpujoin.core.region.Memory;
 
 /** Compares keys of facts with those of their candidates in one dimension. Not thread-safe. */
@@ -58,16 +59,11 @@ final class KeyComparison {
 
     /** Whether the keys of fact and candidate are equal, as their hashes are. */
     boolean areEqual(int row, int probeRow) {
-        long key = fact.locate(row, probeRow);
-        long other = candidate.locate(row, probeRow);
-        int length = Memory.getInt(fact.base(), key);
-        return length == Memory.getInt(candidate.base(), other)
-                && Memory.equal(
-                        fact.base(),
-                        key + Integer.BYTES,
-                        candidate.base(),
-                        other + Integer.BYTES,
-                        Math.max(0, length));
+        return VariableWidthColumn.areEqual(
+                fact.base(),
+                fact.locate(row, probeRow),
+                candidate.base(),
+                candidate.locate(row, probeRow));
     }
 
     /**

@@ -67,19 +67,19 @@ final class PackedInputs {
     }
 
     /**
-     * Rejects hashed keys of grouped joins and changelogs, whose results no hash collision check
-     * can follow.
+     * Rejects hashed keys of grouped joins, since no hash collision check can follow their sums,
+     * and of versioned dimensions, whose versions are sorted by the integer of their key.
      */
     private void requireExactKeys(boolean grouped) {
         for (int d = 0; d < sides.dimensions().size(); d++) {
-            JoinInput<?> side = sides.dimensions().get(d).input();
-            if (!keys.get(d).isExact() && (grouped || side.isChangelog())) {
+            DimensionInput<?> side = sides.dimensions().get(d);
+            if (!keys.get(d).isExact() && (grouped || side.isVersioned())) {
                 throw new IllegalArgumentException(
-                        "Key of %s exceeds 64 bits: dimension=%s, columns=%s. Use a key of at most 64 bits."
+                        "Key of a %s exceeds 64 bits: dimension=%s, columns=%s. Use a key of at most 64 bits."
                                 .formatted(
-                                        grouped ? "a grouped join" : "a changelog",
-                                        side.name(),
-                                        sides.dimensions().get(d).columns()));
+                                        grouped ? "grouped join" : "versioned dimension",
+                                        side.input().name(),
+                                        side.columns()));
             }
         }
     }
@@ -160,9 +160,20 @@ final class PackedInputs {
                             packed.column(keys.get(d).column()),
                             facts.column(keys.get(d).factColumn()),
                             keys.get(d).isExact() ? side.kind() : side.kind().withAllMatches(),
-                            packed.schema().indexOf(RecordLayout.CHANGE)));
+                            packed.schema().indexOf(RecordLayout.CHANGE),
+                            keyBytesColumn(d)));
         }
         return specs;
+    }
+
+    /**
+     * Returns the column by which an engine distinguishes keys of a changelog with equal hashes.
+     */
+    private int keyBytesColumn(int dimension) {
+        JoinKey key = keys.get(dimension);
+        return key.isExact() || !sides.dimensions().get(dimension).input().isChangelog()
+                ? DimensionSpec.EXACT_KEY
+                : dimensions.get(dimension).column(key.computedKey().bytesName());
     }
 
     /** Returns the dimensions with hashed keys, which need a hash collision check. */

@@ -6,9 +6,12 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
+import io.github.gpujoin.core.layout.VariableWidthColumn;
+import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.apache.flink.util.function.ThrowingConsumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The live rows of a changelog: the last row of each key that was not deleted afterwards. Exists on
@@ -20,23 +23,49 @@ final class LiveRows {
 
     private record RowLocation(Chunk chunk, int row) {}
 
+    /** A key of which the integer is a hash. */
+    private record HashedKey(long hash, ByteBuffer bytes) {
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(hash);
+        }
+    }
+
     private final DimensionSpec side;
-    private final Map<Long, RowLocation> rows = new LinkedHashMap<>();
+
+    /** Null if equal integers are equal keys. */
+    private final @Nullable VariableWidthColumn fullKey;
+
+    /** By key: a {@link Long} or a {@link HashedKey}. */
+    private final Map<Object, RowLocation> rows = new LinkedHashMap<>();
 
     LiveRows(DimensionSpec side) {
         this.side = side;
+        this.fullKey =
+                side.isHashed()
+                        ? VariableWidthColumn.of(side.schema(), side.keyBytesColumn())
+                        : null;
     }
 
     /** Applies the changes of a chunk in order. */
     void apply(Chunk chunk) {
         for (int row = 0; row < chunk.rowCount(); row++) {
-            long key = chunk.getLong(side.keyColumn(), row);
+            Object key = key(chunk, row);
             if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
                 rows.put(key, new RowLocation(chunk, row));
             } else {
                 rows.remove(key);
             }
         }
+    }
+
+    private Object key(Chunk chunk, int row) {
+        long integer = chunk.getLong(side.keyColumn(), row);
+        // A copy of the bytes, since the map would keep the chunk of the key's first row.
+        return fullKey == null
+                ? (Object) integer
+                : new HashedKey(integer, ByteBuffer.wrap(fullKey.copy(chunk, row)));
     }
 
     int size() {

@@ -66,21 +66,21 @@ class RegularJoinITCase {
         REPEATED
     }
 
-    @ParameterizedTest(name = "{0}, left {1}, right {2}")
+    @ParameterizedTest(name = "{0}, left {1}, right {2}, hashed={3}")
     @CsvSource({
-        "INNER, APPENDED, APPENDED",
-        "INNER, UPDATED_BY_ID, REPEATED",
-        "LEFT, APPENDED, APPENDED",
-        "LEFT, REPEATED, UPDATED_BY_ID",
-        "RIGHT, UPDATED_BY_ID, APPENDED",
-        "FULL, REPEATED, REPEATED",
-        "FULL, UPDATED_BY_ID, UPDATED_BY_ID",
-        "SEMI, APPENDED, UPDATED_BY_ID",
-        "SEMI, REPEATED, APPENDED",
-        "ANTI, APPENDED, APPENDED",
-        "ANTI, UPDATED_BY_ID, REPEATED"
+        "INNER, APPENDED, APPENDED, false",
+        "INNER, UPDATED_BY_ID, REPEATED, true",
+        "LEFT, APPENDED, APPENDED, false",
+        "LEFT, REPEATED, UPDATED_BY_ID, true",
+        "RIGHT, UPDATED_BY_ID, APPENDED, false",
+        "FULL, REPEATED, REPEATED, false",
+        "FULL, UPDATED_BY_ID, UPDATED_BY_ID, true",
+        "SEMI, APPENDED, UPDATED_BY_ID, false",
+        "SEMI, REPEATED, APPENDED, true",
+        "ANTI, APPENDED, APPENDED, false",
+        "ANTI, UPDATED_BY_ID, REPEATED, true"
     })
-    void shouldLeaveTheRowsThatSqlLeaves(BulkJoinKind kind, Input left, Input right)
+    void shouldLeaveTheRowsThatSqlLeaves(BulkJoinKind kind, Input left, Input right, boolean hashed)
             throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
@@ -89,11 +89,11 @@ class RegularJoinITCase {
         List<Row> actual;
         List<Row> expected;
         try (CloseableIterator<Row> results =
-                join(kind, left, leftChanges, right, rightChanges).executeAndCollect()) {
+                join(kind, left, leftChanges, right, rightChanges, hashed).executeAndCollect()) {
             actual = list(results);
         }
         try (CloseableIterator<Row> results =
-                sql(kind, left, leftChanges, right, rightChanges).executeAndCollect()) {
+                sql(kind, left, leftChanges, right, rightChanges, hashed).executeAndCollect()) {
             expected = list(results);
         }
         assertThat(materialized(actual)).as("seed=%d", seed).isEqualTo(materialized(expected));
@@ -107,11 +107,15 @@ class RegularJoinITCase {
             Input left,
             List<Row> leftChanges,
             Input right,
-            List<Row> rightChanges) {
+            List<Row> rightChanges,
+            boolean hashed) {
         StreamExecutionEnvironment env = environment();
         RegularJoin<Row> join =
                 RegularJoin.of(env.fromData(leftChanges, LEFT), env.fromData(rightChanges, RIGHT))
                         .on("lk", "rk");
+        if (hashed) {
+            join.on("lnote", "rnote");
+        }
         switch (left) {
             case APPENDED -> {}
             case UPDATED_BY_ID -> join.leftChangelog("lid");
@@ -141,18 +145,20 @@ class RegularJoinITCase {
             Input left,
             List<Row> leftChanges,
             Input right,
-            List<Row> rightChanges) {
+            List<Row> rightChanges,
+            boolean hashed) {
         StreamExecutionEnvironment env = environment();
         StreamTableEnvironment tables = StreamTableEnvironment.create(env);
         view(tables, "l", left, env.fromData(leftChanges, LEFT), "lk", "lid", "lnote");
         view(tables, "r", right, env.fromData(rightChanges, RIGHT), "rk", "rid", "rnote");
+        String on = hashed ? "lk = rk AND lnote = rnote" : "lk = rk";
         String query =
                 switch (kind) {
-                    case SEMI -> "SELECT * FROM l WHERE EXISTS (SELECT 1 FROM r WHERE rk = lk)";
-                    case ANTI -> "SELECT * FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE rk = lk)";
-                    default -> "SELECT * FROM l %s JOIN r ON lk = rk".formatted(kind);
+                    case SEMI -> "SELECT * FROM l WHERE EXISTS (SELECT 1 FROM r WHERE %s)";
+                    case ANTI -> "SELECT * FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE %s)";
+                    default -> "SELECT * FROM l " + kind + " JOIN r ON %s";
                 };
-        return tables.toChangelogStream(tables.sqlQuery(query));
+        return tables.toChangelogStream(tables.sqlQuery(query.formatted(on)));
     }
 
     private static void view(

@@ -29,6 +29,7 @@ import org.apache.flink.streaming.api.datastream.SingleOutputStreamOperator;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -135,30 +136,84 @@ class StarKeyTypesITCase {
                                 d -> d.named("half").on("n", "c0").left().select("n AS half"))
                         .dimension(
                                 env.fromData(rows, rowType(type)),
-                                d -> {
-                                    d.named("keyed");
-                                    for (int part = 0;
-                                            part < rowType(type).getArity() - 1;
-                                            part++) {
-                                        d.on("c" + part, "c" + part);
-                                    }
-                                    switch (kind) {
-                                        case INNER -> d.select("n AS row");
-                                        case LEFT -> d.left().select("n AS row");
-                                        case SEMI -> d.semi();
-                                        case ANTI -> d.anti();
-                                    }
-                                    if (nullSafe) {
-                                        d.nullSafe();
-                                    }
-                                    if (partitioned) {
-                                        d.partitioned();
-                                    }
-                                });
+                                d -> describe(d, type, kind, nullSafe, partitioned));
 
         assertThat(collect(join.toRows()))
                 .containsExactlyInAnyOrderElementsOf(
                         expected(type, kind, nullSafe, facts, rows, halves));
+    }
+
+    private static void describe(
+            Dimension<Row> dimension,
+            KeyType type,
+            JoinKind kind,
+            boolean nullSafe,
+            boolean partitioned) {
+        dimension.named("keyed");
+        for (int part = 0; part < rowType(type).getArity() - 1; part++) {
+            dimension.on("c" + part, "c" + part);
+        }
+        switch (kind) {
+            case INNER -> dimension.select("n AS row");
+            case LEFT -> dimension.left().select("n AS row");
+            case SEMI -> dimension.semi();
+            case ANTI -> dimension.anti();
+        }
+        if (nullSafe) {
+            dimension.nullSafe();
+        }
+        if (partitioned) {
+            dimension.partitioned();
+        }
+    }
+
+    @ParameterizedTest(name = "{0} {1} nullSafe={2} partitioned={3} engine={4}")
+    @CsvSource({
+        "INT, LEFT, true, true, cpu",
+        "TIMESTAMP, INNER, false, true, auto",
+        "DECIMAL, LEFT, false, true, cpu",
+        "STRING, INNER, false, false, cpu",
+        "STRING, LEFT, false, true, reference",
+        "STRING, SEMI, true, true, cpu",
+        "STRING, ANTI, false, false, cpu",
+        "BYTES, INNER, true, false, gpu",
+        "TWO_INTS, ANTI, true, false, cpu",
+        "MIXED, INNER, false, true, cpu",
+        "MIXED, LEFT, true, false, cpu"
+    })
+    void shouldJoinTheFinalRowsOfAChangelogAsNestedLoopsDo(
+            KeyType type, JoinKind kind, boolean nullSafe, boolean partitioned, String engine)
+            throws Exception {
+        Random random = new Random(53L * type.ordinal() + kind.ordinal());
+        List<Row> facts = rows(type, random, 120);
+        List<Row> halves = rows(KeyType.INT, random, 20);
+        List<Row> changes = rows(type, random, 300);
+        List<Row> live = new ArrayList<>();
+        for (Row change : changes) {
+            live.removeIf(row -> areEqual(type, row, change, nullSafe));
+            if (random.nextInt(3) == 0) {
+                change.setKind(RowKind.DELETE);
+            } else {
+                live.add(change);
+            }
+        }
+        StreamExecutionEnvironment env = environment(engine, 2);
+        StarJoin<Row> join =
+                StarJoin.of(env.fromData(facts, rowType(type)))
+                        .select("n AS fact")
+                        .dimension(
+                                env.fromData(halves, rowType(KeyType.INT)),
+                                d -> d.named("half").on("n", "c0").left().select("n AS half"))
+                        .dimension(
+                                env.fromData(changes, rowType(type)),
+                                d -> {
+                                    describe(d, type, kind, nullSafe, partitioned);
+                                    d.changelog().completeAtWatermark(Long.MAX_VALUE);
+                                });
+
+        assertThat(collect(join.toRows()))
+                .containsExactlyInAnyOrderElementsOf(
+                        expected(type, kind, nullSafe, facts, live, halves));
     }
 
     private static List<String> expected(
@@ -316,9 +371,9 @@ class StarKeyTypesITCase {
                         () ->
                                 StarJoin.of(stream)
                                         .select("l")
-                                        .dimension(stream, d -> d.on("t", "t").changelog())
+                                        .dimension(stream, d -> d.on("t", "t").versioned())
                                         .toRows())
-                .hasMessageStartingWith("Key of a changelog exceeds 64 bits");
+                .hasMessageStartingWith("Key of a versioned dimension exceeds 64 bits");
         ChunkSchema schema = ChunkSchema.of(List.of(Column.of("l", ColumnType.INT64)));
         ChunkBuilder row = new ChunkBuilder(schema, 64);
         row.putLong(0, 1);

@@ -57,7 +57,15 @@ class TableJoinChangelogITCase {
         "DOUBLE, , anti, false",
         "INT, INT, inner, false",
         "INT, BOOLEAN, left, true",
-        "INT, INT, anti, false"
+        "INT, INT, anti, false",
+        "STRING, , inner, false",
+        "STRING, , left, true",
+        "STRING, INT, anti, false",
+        "BIGINT, STRING, left, false",
+        "DECIMAL_38, , semi, false",
+        "DECIMAL_10, DATE, inner, true",
+        "TIMESTAMP_LTZ, , anti, true",
+        "TIMESTAMP_9, , left, false"
     })
     void shouldJoinWithTheFinalRowsOfAChangelogAsSqlDoes(
             KeyType first, KeyType second, String kind, boolean replicated) throws Exception {

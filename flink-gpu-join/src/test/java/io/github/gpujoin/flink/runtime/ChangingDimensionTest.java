@@ -4,22 +4,19 @@ package io.github.gpujoin.flink.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
+import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
-import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.Column;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.reference.ReferenceJoinEngineFactory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.cpu.CpuJoinEngineFactory;
 import io.github.gpujoin.flink.engine.EngineSelection;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
+import io.github.gpujoin.kernels.gpu.HostDevice;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -43,27 +40,22 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ExtendWith(RegionLeakExtension.class)
 class ChangingDimensionTest {
 
+    private static final EngineSelection CPU = EngineSelection.only(new CpuJoinEngineFactory());
+    private static final int KEYS = 60;
     private static final int MAX_PARALLELISM = JoinScenario.MAX_PARALLELISM;
-    private static final ChunkSchema FACTS =
-            ChunkSchema.of(
-                    Column.of("key", ColumnType.INT64), Column.of("number", ColumnType.INT64));
-    private static final ChunkSchema PRICES =
-            ChunkSchema.of(
-                    Column.of("id", ColumnType.INT64),
-                    Column.of("value", ColumnType.INT64),
-                    Column.of("change", ColumnType.INT32));
 
     private final Map<Long, Long> prices = new HashMap<>();
     private final List<String> results = new ArrayList<>();
     private final List<JoinHarness> subtasks = new ArrayList<>();
-    private JoinKind kind;
+    private ChangingShape shape;
     private ProcessTimeTemporalJoin flinks;
     private boolean partitioned;
     private Random random;
     private long number;
 
-    private void joinAs(JoinKind kind, long seed, boolean partitioned) throws Exception {
-        this.kind = kind;
+    private void joinAs(JoinKind kind, long seed, boolean partitioned, int hashes)
+            throws Exception {
+        this.shape = new ChangingShape(kind, hashes);
         this.flinks = new ProcessTimeTemporalJoin(kind == JoinKind.LEFT);
         this.random = new Random(seed);
         this.partitioned = partitioned;
@@ -75,25 +67,69 @@ class ChangingDimensionTest {
         flinks.close();
     }
 
-    @ParameterizedTest(name = "seed={0} engine={1} partitioned={2} kind={3}")
+    /** With 9 hashes, most keys share theirs with others; with 59, two keys do. */
+    @ParameterizedTest(name = "seed={0} engine={1} partitioned={2} kind={3} hashes={4}")
     @CsvSource({
-        "1,cpu,true,INNER",
-        "2,cpu,false,INNER",
-        "3,cpu,true,LEFT",
-        "4,cpu,false,LEFT",
-        "5,cpu,true,INNER",
-        "6,cpu,false,LEFT",
-        "7,reference,true,LEFT",
-        "8,reference,false,INNER"
+        "1,cpu,true,INNER,0",
+        "2,cpu,false,INNER,0",
+        "3,cpu,true,LEFT,0",
+        "4,cpu,false,LEFT,0",
+        "5,cpu,true,INNER,0",
+        "6,cpu,false,LEFT,0",
+        "7,reference,true,LEFT,0",
+        "8,reference,false,INNER,0",
+        "11,cpu,true,INNER,9",
+        "12,cpu,false,LEFT,9",
+        "13,cpu,true,LEFT,9",
+        "14,cpu,false,INNER,9",
+        "15,reference,true,LEFT,9",
+        "16,gpu,true,LEFT,1000",
+        "17,gpu,false,INNER,1000",
+        "18,gpu,true,INNER,59",
+        "19,gpu,false,LEFT,59"
     })
     void shouldJoinFactsWithTheRowsOfTheirTimeOfArrivalAsFlinkDoes(
-            long seed, String engine, boolean partitioned, JoinKind kind) throws Exception {
-        joinAs(kind, seed, partitioned);
-        JoinEngineFactory factory =
-                engine.equals("cpu")
-                        ? new CpuJoinEngineFactory()
-                        : new ReferenceJoinEngineFactory();
-        open(factory, 2, null);
+            long seed, String engine, boolean partitioned, JoinKind kind, int hashes)
+            throws Exception {
+        joinAs(kind, seed, partitioned, hashes);
+        switch (engine) {
+            case "cpu" -> joinRandomly(CPU);
+            case "reference" ->
+                    joinRandomly(EngineSelection.only(new ReferenceJoinEngineFactory()));
+            default -> joinRandomlyOnADevice();
+        }
+    }
+
+    /** Two keys with one hash leave the GPU, and no others. */
+    private void joinRandomlyOnADevice() throws Exception {
+        CountedCpu cpu = new CountedCpu();
+        try (HostDevice device = HostDevice.open(GpuOptions.defaults().withSlots(4, 1_000))) {
+            joinRandomly(new EngineSelection(context -> device, true, cpu));
+            IOUtils.closeAll(subtasks);
+        }
+        assertThat(cpu.engines > 0).isEqualTo(shape.hashes() < KEYS);
+    }
+
+    /** Creates CPU engines, and counts them. */
+    private static final class CountedCpu implements JoinEngineFactory {
+        private static final long serialVersionUID = 1L;
+        private final CpuJoinEngineFactory cpu = new CpuJoinEngineFactory();
+        private int engines;
+
+        @Override
+        public String engineName() {
+            return cpu.engineName();
+        }
+
+        @Override
+        public JoinEngine create(JoinSpec spec) {
+            engines++;
+            return cpu.create(spec);
+        }
+    }
+
+    private void joinRandomly(EngineSelection engines) throws Exception {
+        open(engines, 2, null);
         change(100);
         startJoining();
         for (int step = 0; step < 150; step++) {
@@ -103,7 +139,7 @@ class ChangingDimensionTest {
                     for (JoinHarness subtask : subtasks) {
                         subtask.runMails(Integer.MAX_VALUE);
                     }
-                    restore(factory, 1 + random.nextInt(4));
+                    restore(engines, 1 + random.nextInt(4));
                 }
                 case 1, 2, 3, 4, 5 -> change(1 + random.nextInt(50));
                 default -> facts(1 + random.nextInt(50));
@@ -115,11 +151,12 @@ class ChangingDimensionTest {
                 .containsExactlyInAnyOrderElementsOf(flinks.results());
     }
 
-    @ParameterizedTest(name = "partitioned={0}")
-    @CsvSource({"true", "false"})
-    void shouldKeepNoMoreInStateThanIsLeftOfTheChanges(boolean partitioned) throws Exception {
-        joinAs(JoinKind.INNER, 9, partitioned);
-        open(new CpuJoinEngineFactory(), 1, null);
+    @ParameterizedTest(name = "partitioned={0} hashes={1}")
+    @CsvSource({"true,0", "false,0", "true,9", "false,9"})
+    void shouldKeepNoMoreInStateThanIsLeftOfTheChanges(boolean partitioned, int hashes)
+            throws Exception {
+        joinAs(JoinKind.INNER, 9, partitioned, hashes);
+        open(CPU, 1, null);
         startJoining();
         for (int i = 0; i < 200; i++) {
             change(2_000);
@@ -127,7 +164,7 @@ class ChangingDimensionTest {
         long changesBytes = 200L * 2_000 * 20;
         OperatorSubtaskState state = subtasks.get(0).snapshot(1, 1);
         assertThat(state.getStateSize()).isLessThan(changesBytes / 2);
-        restore(new CpuJoinEngineFactory(), 3);
+        restore(CPU, 3);
         facts(1_000);
         collect();
         assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(flinks.results());
@@ -136,8 +173,8 @@ class ChangingDimensionTest {
     @ParameterizedTest(name = "partitioned={0}")
     @CsvSource({"true", "false"})
     void shouldKeepNoMoreInStateHoweverOftenItIsRestored(boolean partitioned) throws Exception {
-        joinAs(JoinKind.INNER, 10, partitioned);
-        open(new CpuJoinEngineFactory(), 1, null);
+        joinAs(JoinKind.INNER, 10, partitioned, 0);
+        open(CPU, 1, null);
         startJoining();
         int changesAnAttempt = partitioned ? 40_000 : 4_000; // too few to have a log rewritten
         int attempts = 10;
@@ -145,7 +182,7 @@ class ChangingDimensionTest {
             for (int done = 0; done < changesAnAttempt; done += 2_000) {
                 change(2_000);
             }
-            restore(new CpuJoinEngineFactory(), 1);
+            restore(CPU, 1);
         }
         OperatorSubtaskState state = subtasks.get(0).snapshot(1, 1);
         long changesBytes = 20L * attempts * changesAnAttempt;
@@ -155,7 +192,7 @@ class ChangingDimensionTest {
         assertThat(results).isNotEmpty().containsExactlyInAnyOrderElementsOf(flinks.results());
     }
 
-    private void open(JoinEngineFactory engine, int parallelism, OperatorSubtaskState state)
+    private void open(EngineSelection engines, int parallelism, OperatorSubtaskState state)
             throws Exception {
         int before = Math.max(1, subtasks.size());
         IOUtils.closeAll(subtasks);
@@ -163,15 +200,7 @@ class ChangingDimensionTest {
         for (int i = 0; i < parallelism; i++) {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
-                            JoinScenario.settings(
-                                    new JoinSpec(
-                                            FACTS,
-                                            List.of(
-                                                    new DimensionSpec(
-                                                            "prices", PRICES, 0, 0, kind, 2))),
-                                    EngineSelection.only(engine),
-                                    1_000),
-                            context -> new TextEmitter());
+                            JoinScenario.settings(shape.spec(), engines, 1_000), shape.emitter());
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             if (state == null) {
@@ -185,7 +214,7 @@ class ChangingDimensionTest {
         }
     }
 
-    private void restore(JoinEngineFactory engine, int parallelism) throws Exception {
+    private void restore(EngineSelection engines, int parallelism) throws Exception {
         List<OperatorSubtaskState> states = new ArrayList<>();
         for (JoinHarness subtask : subtasks) {
             subtask.barrier(1);
@@ -193,7 +222,7 @@ class ChangingDimensionTest {
         }
         collect();
         open(
-                engine,
+                engines,
                 parallelism,
                 AbstractStreamOperatorTestHarness.repackageState(
                         states.toArray(OperatorSubtaskState[]::new)));
@@ -218,7 +247,7 @@ class ChangingDimensionTest {
     private void change(int count) throws Exception {
         Map<Integer, List<long[]>> rows = new HashMap<>();
         for (int i = 0; i < count; i++) {
-            long id = random.nextInt(60);
+            long id = random.nextInt(KEYS);
             boolean deletes = random.nextInt(4) == 0;
             long value = ++number;
             changeFlinks(id, deletes ? null : value);
@@ -228,7 +257,7 @@ class ChangingDimensionTest {
         }
         for (Map.Entry<Integer, List<long[]>> entry : rows.entrySet()) {
             for (JoinHarness subtask : owners(entry.getKey(), subtasks)) {
-                subtask.build(chunk(PRICES, 0, entry.getKey(), entry.getValue()));
+                subtask.build(shape.changes(entry.getKey(), entry.getValue()));
             }
         }
     }
@@ -247,7 +276,7 @@ class ChangingDimensionTest {
     private void facts(int count) throws Exception {
         Map<Integer, List<long[]>> rows = new HashMap<>();
         for (int i = 0; i < count; i++) {
-            long key = random.nextInt(70);
+            long key = random.nextInt(KEYS + 10);
             long fact = ++number;
             flinks.fact(key, fact);
             rows.computeIfAbsent(partition(key), p -> new ArrayList<>())
@@ -256,13 +285,13 @@ class ChangingDimensionTest {
         for (Map.Entry<Integer, List<long[]>> entry : rows.entrySet()) {
             List<JoinHarness> owners = owners(entry.getKey(), subtasks);
             owners.get(random.nextInt(owners.size()))
-                    .probe(chunk(FACTS, ChunkDescriptor.FACTS, entry.getKey(), entry.getValue()));
+                    .probe(shape.facts(entry.getKey(), entry.getValue()));
         }
     }
 
     private int partition(long key) {
         return partitioned
-                ? KeyHash.partition(KeyHash.hash(key), MAX_PARALLELISM)
+                ? KeyHash.partition(KeyHash.hash(shape.integer(key)), MAX_PARALLELISM)
                 : ChunkDescriptor.UNPARTITIONED;
     }
 
@@ -274,19 +303,5 @@ class ChangingDimensionTest {
                 KeyGroupRangeAssignment.computeOperatorIndexForKeyGroup(
                         MAX_PARALLELISM, subtasks.size(), partition);
         return List.of(subtasks.get(owner));
-    }
-
-    private static Chunk chunk(
-            ChunkSchema schema, int dimension, int partition, List<long[]> rows) {
-        ChunkBuilder builder = new ChunkBuilder(schema, 64 * rows.size());
-        for (long[] row : rows) {
-            builder.putLong(0, row[0]);
-            builder.putLong(1, row[1]);
-            if (row.length > 2) {
-                builder.putInt(2, (int) row[2]);
-            }
-            builder.endRow();
-        }
-        return builder.seal(dimension, partition, 0, 0);
     }
 }

@@ -215,6 +215,10 @@ final class JobPlan {
     private static void describe(Dimension<Row> dimension, int d, JobShape job) {
         DimensionShape shape = job.dimensions().get(d);
         dimension.named(dimensionName(d)).on("key" + d, "id");
+        if (job.isHashed(d)) {
+            // The join hashes two longs, since they exceed 64 bits.
+            dimension.on("key" + d, "id");
+        }
         if (shape.isSelected()) {
             dimension.select("value AS value" + d);
         }

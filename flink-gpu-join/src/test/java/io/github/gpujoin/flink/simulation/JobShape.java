@@ -102,6 +102,11 @@ record JobShape(
         }
     }
 
+    /** Whether the key of a dimension is hashed: half of those that change. */
+    boolean isHashed(int d) {
+        return sinkApart && dimensions.get(d).rows() == Rows.CHANGING;
+    }
+
     /** The dimensions, by the key of one of which facts are sent. */
     private List<DimensionShape> partitioned() {
         if (hasPartitions() || measuredLimit != NOT_MEASURED) {
