@@ -14,6 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Temporal joins of SQL. Results by event time equal those of Flink's own join. */
@@ -106,7 +107,7 @@ class TemporalJoinITCase {
     }
 
     @Test
-    void shouldLeaveLongKeysToFlink() throws Exception {
+    void shouldLeaveLongKeysOfVersionsToFlink() throws Exception {
         SqlComparison join = comparison();
         String query =
                 "SELECT o.id, r.rate FROM orders o JOIN rates_by_name FOR SYSTEM_TIME AS OF o.ts AS r ON"
@@ -117,12 +118,13 @@ class TemporalJoinITCase {
         join.assertEqual(query);
     }
 
-    @Test
-    void shouldJoinByProcessingTimeWhatFlinkRefuses() throws Exception {
+    @ParameterizedTest
+    @CsvSource({"rates, currency", "rates_by_name, name"})
+    void shouldJoinByProcessingTimeWhatFlinkRefuses(String rates, String key) throws Exception {
         SqlComparison join = comparison();
         String query =
-                "SELECT o.id, o.price, r.rate FROM orders o LEFT JOIN rates FOR SYSTEM_TIME AS OF o.paid"
-                        + " AS r ON o.currency = r.currency";
+                "SELECT o.id, o.price, r.rate FROM orders o LEFT JOIN %s FOR SYSTEM_TIME AS OF o.paid AS r ON o.%s = r.%s"
+                        .formatted(rates, key, key);
         assertThat(join.explain(query)).contains("GpuTemporalJoin");
         // Whether an order or a rate arrives first is up to the network.
         assertThat(join.results(query))

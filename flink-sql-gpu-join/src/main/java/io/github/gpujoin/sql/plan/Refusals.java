@@ -68,7 +68,7 @@ final class Refusals {
     }
 
     /**
-     * Returns the reason why keys cannot be those of versions or of a changelog.
+     * Returns the reason why keys cannot be those of versions.
      *
      * @param join whose nulls are not mixed
      */

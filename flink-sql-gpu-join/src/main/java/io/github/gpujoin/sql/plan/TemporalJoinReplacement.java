@@ -93,12 +93,13 @@ final class TemporalJoinReplacement implements JoinReplacement {
         if (condition.residual() != null && !RexUtil.isDeterministic(condition.residual())) {
             return Optional.of(SqlReason.NON_DETERMINISTIC_CONDITION);
         }
-        if (condition.rightTime().isEmpty() && !hasKey(join.joinSpec(), condition.primaryKey())) {
+        boolean hasVersions = condition.rightTime().isPresent();
+        if (!hasVersions && !hasKey(join.joinSpec(), condition.primaryKey())) {
             return Optional.of(SqlReason.KEY_IS_NOT_PRIMARY_KEY);
         }
         return Refusals.ofKeys(join)
                 .or(() -> Refusals.ofMixedNulls(join))
-                .or(() -> Refusals.ofExactKeys(join));
+                .or(() -> hasVersions ? Refusals.ofExactKeys(join) : Optional.empty());
     }
 
     private static boolean hasKey(JoinSpec join, Set<Integer> primaryKey) {
