@@ -94,6 +94,7 @@ sources_of() {
   case $1 in
     deploy) ;;
     examples) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,columnar-formats}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
+    flink-sql-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,flink-sql-gpu-join}/{pom.xml,src/main} ;;
     flink-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src} ;;
     *) printf '%s\n' "$ROOT"/*/pom.xml "$ROOT"/*/src/main ;;
   esac
@@ -107,6 +108,7 @@ is_up_to_date() {
   [[ -f $stamp && -f $class_path_file ]] || return 1
   mapfile -t sources < <(sources_of "$1")
   [[ -z $(find "${sources[@]}" -newer "$stamp" -print -quit) ]] || return 1
+  [[ $class_path_file != *.jar ]] || return 0
   IFS=: read -ra jars <"$class_path_file"
   for jar in "${jars[@]}"; do
     [[ -e $jar ]] || return 1
@@ -146,7 +148,8 @@ unlock_build() {
   [[ -z ${LOCK_FD:-} ]] || flock --unlock "$LOCK_FD"
 }
 
-# build MODULE CLASSPATH_FILE: packages the module and those it stands on, unless nothing changed since.
+# build MODULE CLASSPATH_FILE: packages the module and those it stands on, unless nothing changed since. Another file that
+# the build makes may stand for the class path: a jar.
 build() {
   local module=$1 class_path_file=$2 started
   is_up_to_date "$module" "$class_path_file" && return
@@ -160,7 +163,7 @@ build() {
   started=$(mktemp)
   maven -q package -DskipTests -Dspotless.check.skip -Dcyclonedx.skip -pl "$module" -am >&2 ||
     { rm -f "$started"; fail "the build failed: module=$module (see Maven's message above)"; }
-  [[ -f $class_path_file ]] || fail "the build made no class path: expected=$class_path_file (run mvn clean, then this command again)"
+  [[ -f $class_path_file ]] || fail "the build made no such file: expected=$class_path_file (run mvn clean, then this command again)"
   # The stamp carries the time at which the build began: an edit made meanwhile is built next time.
   mv "$started" "$ROOT/$module/target/built"
   unlock_build

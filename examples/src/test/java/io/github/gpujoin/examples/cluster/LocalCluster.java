@@ -42,7 +42,17 @@ final class LocalCluster implements AutoCloseable {
      * @param options of its configuration, each as {@code key=value}
      */
     void start(int taskManagers, int slotsEach, String... options) {
-        List<String> arguments = new ArrayList<>(List.of("--port", "0"));
+        start(List.of(), taskManagers, slotsEach, options);
+    }
+
+    /** Starts the cluster with the jar in lib/ by which joins of SQL run as this project's. */
+    void startForSql(int taskManagers, int slotsEach, String... options) {
+        start(List.of("--sql"), taskManagers, slotsEach, options);
+    }
+
+    private void start(List<String> switches, int taskManagers, int slotsEach, String... options) {
+        List<String> arguments = new ArrayList<>(switches);
+        arguments.addAll(List.of("--port", "0"));
         arguments.addAll(List.of("--taskmanagers", String.valueOf(taskManagers)));
         arguments.addAll(List.of("--slots", String.valueOf(slotsEach)));
         for (String option : options) {
@@ -54,6 +64,15 @@ final class LocalCluster implements AutoCloseable {
             throw new IllegalStateException("bin/cluster start names the address: " + output);
         }
         address = URI.create(matcher.group(1));
+    }
+
+    /**
+     * Starts an SQL gateway.
+     *
+     * @return address of its REST endpoint
+     */
+    URI startSqlGateway() {
+        return URI.create(succeed("start-sql-gateway").strip());
     }
 
     /** Of the REST endpoint. */
