@@ -20,9 +20,9 @@ import org.apache.flink.table.api.ValidationException;
  * }</pre>
  *
  * <p>{@code EXPLAIN} shows each join that was replaced as {@code GpuJoin} or {@code
- * GpuTemporalJoin}, and the reason of a regular or temporal join that stays Flink's as {@code
- * gpuJoin=[...]}. The log has all reasons. The option {@code gpu-join.sql.enabled} switches the
- * replacement off and on for later statements.
+ * GpuTemporalJoin}, and the reason of a join that stays Flink's as {@code gpuJoin=[...]}, as does
+ * the log. The option {@code gpu-join.sql.enabled} switches the replacement off and on for later
+ * statements.
  */
 @Experimental
 public final class GpuJoin {

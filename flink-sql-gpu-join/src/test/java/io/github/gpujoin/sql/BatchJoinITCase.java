@@ -78,7 +78,9 @@ class BatchJoinITCase {
     void shouldLeaveConditionOfLeftJoinToFlink() throws Exception {
         SqlComparison join = comparison();
         String query = "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND a.v < b.v";
-        assertThat(join.explain(query)).doesNotContain("GpuJoin(");
+        assertThat(join.explain(query))
+                .contains("gpuJoin=[CONDITION_IN_BATCH_MODE: ")
+                .doesNotContain("GpuJoin(");
         join.assertEqual(query);
     }
 }

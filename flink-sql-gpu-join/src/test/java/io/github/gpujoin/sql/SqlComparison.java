@@ -18,14 +18,14 @@ import org.apache.flink.types.RowKind;
 import org.apache.flink.util.CloseableIterator;
 
 /** Runs a query with and without this project's joins, and compares what the changes add up to. */
-final class SqlComparison {
+public final class SqlComparison {
 
     private final List<String> statements = new ArrayList<>();
     private final Map<String, String> options = new HashMap<>();
     private EnvironmentSettings mode = EnvironmentSettings.inStreamingMode();
 
     /** Returns the cluster of a test, which all of its statements share. */
-    static MiniClusterExtension cluster() {
+    public static MiniClusterExtension cluster() {
         return new MiniClusterExtension(
                 new MiniClusterResourceConfiguration.Builder()
                         .setNumberTaskManagers(1)
@@ -33,17 +33,17 @@ final class SqlComparison {
                         .build());
     }
 
-    SqlComparison with(String statement) {
+    public SqlComparison with(String statement) {
         statements.add(statement);
         return this;
     }
 
-    SqlComparison set(String key, String value) {
+    public SqlComparison set(String key, String value) {
         options.put(key, value);
         return this;
     }
 
-    SqlComparison inBatchMode() {
+    public SqlComparison inBatchMode() {
         mode = EnvironmentSettings.inBatchMode();
         return this;
     }
@@ -55,7 +55,7 @@ final class SqlComparison {
     }
 
     /** Returns an environment with the options as they were set. */
-    TableEnvironment environment() {
+    public TableEnvironment environment() {
         TableEnvironment tables = TableEnvironment.create(mode);
         tables.getConfig().set("parallelism.default", "2");
         tables.getConfig().set("gpu-join.engine", "cpu");
@@ -65,17 +65,17 @@ final class SqlComparison {
         return tables;
     }
 
-    String explain(String query) {
+    public String explain(String query) {
         return environment(true).explainSql(query);
     }
 
     /** Returns the results with this project's joins, sorted, after all changes. */
-    List<String> results(String query) throws Exception {
+    public List<String> results(String query) throws Exception {
         return materialized(environment(true), query);
     }
 
     /** Compares the results as multisets, after all changes. */
-    void assertEqual(String query) throws Exception {
+    public void assertEqual(String query) throws Exception {
         List<String> expected = materialized(environment(false), query);
         assertThat(expected).isNotEmpty();
         assertThat(results(query)).containsExactlyElementsOf(expected);

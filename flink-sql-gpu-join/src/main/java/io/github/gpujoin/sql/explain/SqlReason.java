@@ -34,6 +34,16 @@ public enum SqlReason {
      */
     ORDER_OF_RESULTS(
             "operators behind the join rely on how Flink distributes or sorts its results"),
+    /** Rows of an interval join expire with its interval. */
+    INTERVAL_JOIN("rows of an interval join expire with its interval, as those of no join here do"),
+    /** A window join joins the rows of the same window. */
+    WINDOW_JOIN("a window join emits a window's results at its end, as no join here does"),
+    /** A lookup join reads the present row of a table. */
+    LOOKUP_JOIN("a lookup reads the present row of a table, which a loaded table may not have"),
+    /** A delta join reads matches from indexes of its sources. */
+    DELTA_JOIN("a delta join reads matches from its sources, and keeps no rows"),
+    /** In batch mode the planner chose a nested loop. */
+    NESTED_LOOP_JOIN("one side is so small that the planner compares all of its rows"),
     /** The job checkpoints at least once. */
     AT_LEAST_ONCE("execution.checkpointing.mode is AT_LEAST_ONCE; the join needs EXACTLY_ONCE");
 

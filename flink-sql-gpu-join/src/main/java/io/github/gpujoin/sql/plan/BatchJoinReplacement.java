@@ -34,7 +34,7 @@ final class BatchJoinReplacement implements JoinReplacement {
         Optional<SqlReason> refusal = refusal(join);
         if (refusal.isPresent()) {
             Refusals.log(LOG, join, refusal.get());
-            return join;
+            return JoinsOfFlink.withReason(join, refusal.get());
         }
         BatchPhysicalGpuJoin replacement =
                 new BatchPhysicalGpuJoin(

@@ -59,7 +59,10 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
         programs.addLast(
                 "GPU joins",
                 new JoinProgram<>(
-                        List.of(new TemporalJoinReplacement(), new RegularJoinReplacement())));
+                        List.of(
+                                new TemporalJoinReplacement(),
+                                new RegularJoinReplacement(),
+                                new JoinsOfFlink())));
         return new Some<>(programs);
     }
 
@@ -74,7 +77,9 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
                         ? previous.getBatchProgram().get()
                         : FlinkBatchProgram.buildProgram(tables);
         programs.addLast("optimizer", optimizer);
-        programs.addLast("GPU joins", new JoinProgram<>(List.of(new BatchJoinReplacement())));
+        programs.addLast(
+                "GPU joins",
+                new JoinProgram<>(List.of(new BatchJoinReplacement(), new JoinsOfFlink())));
         return new Some<>(programs);
     }
 

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: The GPU join for Apache Flink authors
+// SPDX-License-Identifier: Apache-2.0
+package io.github.gpujoin.sql.physical;
+
+import io.github.gpujoin.sql.explain.SqlReason;
+import org.apache.calcite.plan.RelTraitSet;
+import org.apache.calcite.rel.RelNode;
+import org.apache.calcite.rel.RelWriter;
+import org.apache.calcite.rel.core.Join;
+import org.apache.calcite.rel.core.JoinRelType;
+import org.apache.calcite.rex.RexNode;
+import org.apache.flink.table.planner.plan.nodes.physical.batch.BatchPhysicalNestedLoopJoin;
+
+/** A nested loop join that stays Flink's, with the reason. */
+public final class BatchPhysicalFlinkNestedLoopJoin extends BatchPhysicalNestedLoopJoin {
+
+    private final SqlReason reason;
+
+    public BatchPhysicalFlinkNestedLoopJoin(BatchPhysicalNestedLoopJoin join, SqlReason reason) {
+        this(
+                join,
+                join.getTraitSet(),
+                join.getLeft(),
+                join.getRight(),
+                join.getCondition(),
+                join.getJoinType(),
+                reason);
+    }
+
+    private BatchPhysicalFlinkNestedLoopJoin(
+            BatchPhysicalNestedLoopJoin join,
+            RelTraitSet traits,
+            RelNode left,
+            RelNode right,
+            RexNode condition,
+            JoinRelType type,
+            SqlReason reason) {
+        super(
+                join.getCluster(),
+                traits,
+                left,
+                right,
+                condition,
+                type,
+                join.leftIsBuild(),
+                join.singleRowJoin());
+        this.reason = reason;
+    }
+
+    @Override
+    public String getRelTypeName() {
+        return BatchPhysicalNestedLoopJoin.class.getSimpleName();
+    }
+
+    @Override
+    public RelWriter explainTerms(RelWriter writer) {
+        return ReasonTerms.add(super.explainTerms(writer), reason);
+    }
+
+    @Override
+    public Join copy(
+            RelTraitSet traits,
+            RexNode condition,
+            RelNode left,
+            RelNode right,
+            JoinRelType type,
+            boolean semiJoinDone) {
+        return new BatchPhysicalFlinkNestedLoopJoin(
+                this, traits, left, right, condition, type, reason);
+    }
+}
