@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.table.api.StatementSet;
 import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
@@ -22,6 +23,8 @@ import org.apache.flink.types.Row;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a plan with a join of this project keeps: uids, columns, and no compiled plan. */
 class JoinPlanITCase {
@@ -36,7 +39,7 @@ class JoinPlanITCase {
     }
 
     private static String table(String name) {
-        return "CREATE TABLE %s (id INT) WITH ('connector'='datagen','number-of-rows'='3')"
+        return "CREATE TABLE %s (id INT) WITH ('connector'='datagen','fields.id.kind'='sequence','fields.id.start'='1','fields.id.end'='3')"
                 .formatted(name);
     }
 
@@ -79,6 +82,28 @@ class JoinPlanITCase {
     void shouldNumberEqualJoinsOfAStatement() {
         assertThat(uidsOf("(" + JOIN + ") UNION ALL (" + JOIN + ")"))
                 .hasSize(2 * uidsOf(JOIN).size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldRunEqualJoinsOfAStatementSet(boolean reusesPlans) throws Exception {
+        TableEnvironment tables =
+                new SqlComparison()
+                        .with(table("a"))
+                        .with(table("b"))
+                        .set("table.optimizer.reuse-sub-plan-enabled", String.valueOf(reusesPlans))
+                        .environment();
+        StatementSet statements = tables.createStatementSet();
+        for (String sink : List.of("x", "y")) {
+            tables.executeSql(
+                    "CREATE TABLE %s (a INT, b INT) WITH ('connector'='values')".formatted(sink));
+            statements.addInsertSql("INSERT INTO %s %s".formatted(sink, JOIN));
+        }
+        statements.execute().await();
+        for (String sink : List.of("x", "y")) {
+            assertThat(TestValuesTableFactory.getResultsAsStrings(sink))
+                    .containsExactlyInAnyOrder("+I[1, 1]", "+I[2, 2]", "+I[3, 3]");
+        }
     }
 
     @Test
