@@ -35,9 +35,10 @@ public enum SqlReason {
     ORDER_OF_RESULTS(
             "operators behind the join rely on how Flink distributes or sorts its results"),
     /** Rows of an interval join expire with its interval. */
-    INTERVAL_JOIN("rows of an interval join expire with its interval, as those of no join here do"),
+    INTERVAL_JOIN("rows of an interval join expire with the interval, which no GPU join supports"),
     /** A window join joins the rows of the same window. */
-    WINDOW_JOIN("a window join emits a window's results at its end, as no join here does"),
+    WINDOW_JOIN(
+            "a window join emits results at the end of each window, which no GPU join supports"),
     /** A lookup join reads the present row of a table. */
     LOOKUP_JOIN("a lookup reads the present row of a table, which a loaded table may not have"),
     /** A delta join reads matches from indexes of its sources. */

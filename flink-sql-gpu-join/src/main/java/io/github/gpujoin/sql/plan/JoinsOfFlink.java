@@ -34,43 +34,41 @@ final class JoinsOfFlink implements JoinReplacement {
 
     @Override
     public RelNode apply(RelNode rel) {
-        RelNode result = withReason(rel);
-        if (result != rel) {
-            LOG.info("A join stays Flink's: {}.", result);
-        }
-        return result;
-    }
-
-    private static RelNode withReason(RelNode rel) {
         if (rel.getClass() == StreamPhysicalIntervalJoin.class) {
             StreamPhysicalIntervalJoin join = (StreamPhysicalIntervalJoin) rel;
-            return new StreamPhysicalFlinkIntervalJoin(join, bounds(join), SqlReason.INTERVAL_JOIN);
+            return new StreamPhysicalFlinkIntervalJoin(
+                    join, bounds(join), logged(rel, SqlReason.INTERVAL_JOIN));
         }
         if (rel.getClass() == StreamPhysicalWindowJoin.class) {
             return new StreamPhysicalFlinkWindowJoin(
-                    (StreamPhysicalWindowJoin) rel, SqlReason.WINDOW_JOIN);
+                    (StreamPhysicalWindowJoin) rel, logged(rel, SqlReason.WINDOW_JOIN));
         }
         if (rel.getClass() == StreamPhysicalLookupJoin.class) {
             return new StreamPhysicalFlinkLookupJoin(
-                    (StreamPhysicalLookupJoin) rel, SqlReason.LOOKUP_JOIN);
+                    (StreamPhysicalLookupJoin) rel, logged(rel, SqlReason.LOOKUP_JOIN));
         }
         if (rel.getClass() == StreamPhysicalDeltaJoin.class) {
             return new StreamPhysicalFlinkDeltaJoin(
-                    (StreamPhysicalDeltaJoin) rel, SqlReason.DELTA_JOIN);
+                    (StreamPhysicalDeltaJoin) rel, logged(rel, SqlReason.DELTA_JOIN));
         }
         if (rel.getClass() == BatchPhysicalLookupJoin.class) {
             return new BatchPhysicalFlinkLookupJoin(
-                    (BatchPhysicalLookupJoin) rel, SqlReason.LOOKUP_JOIN);
+                    (BatchPhysicalLookupJoin) rel, logged(rel, SqlReason.LOOKUP_JOIN));
         }
         if (rel.getClass() == BatchPhysicalNestedLoopJoin.class) {
             BatchPhysicalNestedLoopJoin join = (BatchPhysicalNestedLoopJoin) rel;
-            return new BatchPhysicalFlinkNestedLoopJoin(
-                    join,
+            SqlReason reason =
                     join.joinSpec().getJoinKeySize() == 0
                             ? SqlReason.NO_EQUAL_COLUMNS
-                            : SqlReason.NESTED_LOOP_JOIN);
+                            : SqlReason.NESTED_LOOP_JOIN;
+            return new BatchPhysicalFlinkNestedLoopJoin(join, logged(rel, reason));
         }
         return rel;
+    }
+
+    private static SqlReason logged(RelNode join, SqlReason reason) {
+        Refusals.log(LOG, join, reason);
+        return reason;
     }
 
     /** Derives the bounds from the condition again, since the node does not show them. */

@@ -51,8 +51,7 @@ class TpchITCase {
                     definition.formatted(
                             table.name(),
                             table.schema(),
-                            // Averages cannot be pushed down.
-                            "'bounded'='true', 'enable-aggregate-push-down'='false'",
+                            "'bounded'='true'",
                             TestValuesTableFactory.registerData(table.inserts(SCALE_FACTOR))));
         }
     }

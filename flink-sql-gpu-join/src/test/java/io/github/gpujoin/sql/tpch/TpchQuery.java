@@ -185,13 +185,14 @@ enum TpchQuery {
             GROUP BY p_brand, p_type, p_size
             """),
 
+    /** Without AVG: Flink's planner passes it to the source of the test, and fails for decimals. */
     Q17(
             """
             SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly
             FROM lineitem, part
             WHERE p_partkey = l_partkey AND p_brand LIKE 'Brand#2%'
                 AND l_quantity < (
-                    SELECT 0.5 * AVG(l_quantity) FROM lineitem WHERE l_partkey = p_partkey)
+                    SELECT 0.5 * SUM(l_quantity) / COUNT(*) FROM lineitem WHERE l_partkey = p_partkey)
             """),
 
     Q18(
