@@ -5,7 +5,9 @@ package io.github.gpujoin.sql;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.LocalDateTime;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
@@ -92,6 +94,78 @@ class TemporalJoinITCase {
                         .formatted(kind);
         assertThat(join.explain(query)).contains("GpuTemporalJoin");
         join.assertEqual(query);
+    }
+
+    /**
+     * Rows of both sides are out of order by more than the delay of their watermarks, and many have
+     * equal times. All orders follow the last change of a rate, so the answer does not depend on
+     * when a watermark arrives.
+     */
+    @ParameterizedTest(name = "seed={0} kind={1} delay={2} s changes={3}")
+    @CsvSource({
+        "1, JOIN, 0, 'I,UA,D'",
+        "2, LEFT JOIN, 0, 'I,UB,UA,D'",
+        "3, LEFT JOIN, 0, 'I,UA,D'",
+        "4, JOIN, 5, 'I,UB,UA,D'"
+    })
+    void shouldJoinLateRowsAsFlink(long seed, String kind, int delay, String changes)
+            throws Exception {
+        Random random = new Random(seed);
+        List<Row> rates = new ArrayList<>();
+        for (int key = 0; key < 10; key++) {
+            rates.addAll(changes(key, random, changes.contains("UB")));
+        }
+        List<Row> orders = new ArrayList<>();
+        for (int id = 0; id < 300; id++) {
+            int second = 40 + (300 - id) / 20 + random.nextInt(10);
+            orders.add(Row.of(id, random.nextInt(12), second(second)));
+        }
+        SqlComparison join =
+                new SqlComparison()
+                        .with(
+                                "CREATE TABLE orders (id INT, currency INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '%d' SECOND) WITH ('connector'='values','data-id'='%s')"
+                                        .formatted(
+                                                delay, TestValuesTableFactory.registerData(orders)))
+                        .with(
+                                "CREATE TABLE rates (currency INT, rate INT, since TIMESTAMP(3), WATERMARK FOR since AS since - INTERVAL '%d' SECOND, PRIMARY KEY (currency) NOT ENFORCED) WITH ('connector'='values','changelog-mode'='%s','data-id'='%s')"
+                                        .formatted(
+                                                delay,
+                                                changes,
+                                                TestValuesTableFactory.registerData(rates)));
+        String query =
+                "SELECT o.id, r.rate FROM orders o %s rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency"
+                        .formatted(kind);
+        assertThat(join.explain(query)).contains("GpuTemporalJoin");
+        join.assertEqual(query);
+    }
+
+    /** Changes of a rate, whose times lie within the first 30 seconds. */
+    private static List<Row> changes(int key, Random random, boolean retracts) {
+        List<Row> rows = new ArrayList<>();
+        int since = random.nextInt(10);
+        Row last = Row.ofKind(RowKind.INSERT, key, random.nextInt(1000), second(since));
+        rows.add(last);
+        for (int i = 0; i < 3; i++) {
+            since += 1 + random.nextInt(6);
+            if (retracts) {
+                rows.add(
+                        Row.ofKind(
+                                RowKind.UPDATE_BEFORE,
+                                last.getField(0),
+                                last.getField(1),
+                                last.getField(2)));
+            }
+            last = Row.ofKind(RowKind.UPDATE_AFTER, key, random.nextInt(1000), second(since));
+            rows.add(last);
+        }
+        if (random.nextInt(3) == 0) {
+            rows.add(Row.ofKind(RowKind.DELETE, key, last.getField(1), second(since + 1)));
+        }
+        return rows;
+    }
+
+    private static LocalDateTime second(int second) {
+        return at(0).plusSeconds(second);
     }
 
     @Test

@@ -95,6 +95,21 @@ public final class Dimension<D> {
     }
 
     /**
+     * Joins late facts and versions of a {@linkplain #versioned() versioned} dimension too, as
+     * Flink's temporal join does. They wait for the next watermark. A late fact sees the version of
+     * its time if that is still kept: versions of a key are dropped, except for the newest, at each
+     * watermark that passes a fact of the key or a version that has arrived meanwhile. A late
+     * version takes its place among those that are kept. {@link StarJoin#lateFacts} and {@link
+     * StarJoin#lateVersions} emit nothing.
+     *
+     * @return this builder
+     */
+    public Dimension<D> joinLateRows() {
+        open().joinLateRows();
+        return this;
+    }
+
+    /**
      * Keeps only rows that the filter accepts; other rows match nothing. A second call replaces the
      * filter.
      *

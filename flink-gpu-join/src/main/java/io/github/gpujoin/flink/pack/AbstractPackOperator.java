@@ -45,7 +45,8 @@ import org.jspecify.annotations.Nullable;
  * A packer: filters rows and puts them into chunks, in the chain of their source.
  *
  * <p>Rows never wait behind a watermark, a barrier, idleness or the end of the input: those flush
- * first. A packer therefore has no state.
+ * first, or a watermark {@linkplain #holdWatermarks waits} for the rows before it. A packer
+ * therefore has no state.
  *
  * <p>A packer of facts may {@linkplain #partitionUntilReplicated start partitioned}: it emits
  * chunks of one partition each to a side output, and once the dimension is replicated chunks of any
@@ -82,6 +83,8 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     /** Whether the packer belongs to a join of batch mode. */
     private boolean isForBatch;
+
+    private boolean holdsWatermarks;
 
     transient PartitionGroups groups;
     transient ChunkSink sink;
@@ -204,6 +207,15 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
     /** Has facts dropped that have no match in a complete dimension. */
     public final void pruneBy(FilterPlan plan) {
         filterPlan = plan;
+    }
+
+    /**
+     * Holds watermarks until their rows are emitted, at most for the flush interval. A source that
+     * reads faster than event time passes emits so many that a chunk for each partition and
+     * watermark would contain few rows.
+     */
+    public final void holdWatermarks() {
+        holdsWatermarks = true;
     }
 
     final void setMailbox(MailboxExecutor executor) {
@@ -351,6 +363,10 @@ public abstract class AbstractPackOperator<IN, ROW> extends AbstractStreamOperat
 
     @Override
     public void processWatermark(Watermark mark) throws Exception {
+        if (holdsWatermarks) {
+            sink.runBehindRows(() -> output.emitWatermark(mark));
+            return;
+        }
         flush();
         super.processWatermark(mark);
     }

@@ -27,6 +27,7 @@ public final class DimensionInput<R> {
     private long expectedBytes = PartitionClass.UNKNOWN;
     private @Nullable Long completeAtWatermark;
     private boolean versioned;
+    private boolean joinsLateRows;
     private @Nullable Consumer<DataStream<Row>> lateRows;
     private boolean joined;
 
@@ -107,6 +108,25 @@ public final class DimensionInput<R> {
         if (!input.isChangelog()) {
             input.changelogOrInserted();
         }
+    }
+
+    /** Joins late facts and versions too. */
+    public void joinLateRows() {
+        joinsLateRows = true;
+    }
+
+    /**
+     * Whether late facts and versions are joined.
+     *
+     * @throws IllegalArgumentException if they are to be joined, but the dimension is not versioned
+     */
+    boolean joinsLateRows() {
+        if (joinsLateRows && !versioned) {
+            throw new IllegalArgumentException(
+                    "Dimension '%s' joins late rows, but is not versioned. Add .versioned(), or remove .joinLateRows()."
+                            .formatted(input.name()));
+        }
+        return joinsLateRows;
     }
 
     boolean isVersioned() {

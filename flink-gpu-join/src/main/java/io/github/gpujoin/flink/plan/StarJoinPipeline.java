@@ -325,6 +325,12 @@ final class StarJoinPipeline implements StarPipeline {
         Replicas replicas = replicas();
         FilterPlan filters = topology.filters(filteringDimensions(), facts);
         ((AbstractPackOperator<?, ?>) packed.facts().packer()).pruneBy(filters);
+        if (eventTime != null && eventTime.joinsLateRows()) {
+            // A later watermark changes results only of rows that are late.
+            ((AbstractPackOperator<?, ?>) packed.facts().packer()).holdWatermarks();
+            ((AbstractPackOperator<?, ?>) packed.dimensions().get(versioned).packer())
+                    .holdWatermarks();
+        }
         SingleOutputStreamOperator<Chunk> factChunks =
                 facts.transform(
                         packed.facts(), probeType, topology.uid("pack-facts"), replicas.measured());
@@ -540,6 +546,7 @@ final class StarJoinPipeline implements StarPipeline {
 
     /** Returns the event-time join, or null if facts are joined in the order of arrival. */
     private @Nullable EventTimeJoin eventTime() {
+        dimensions.forEach(DimensionInput::joinsLateRows);
         int dimension = sides.versionedDimension();
         if (dimension == NONE) {
             return null;
@@ -548,6 +555,7 @@ final class StarJoinPipeline implements StarPipeline {
                 dimension,
                 packed.dimensions().get(dimension).column(RecordLayout.TIMESTAMP),
                 packed.facts().column(RecordLayout.TIMESTAMP),
+                dimensions.get(dimension).joinsLateRows(),
                 lateFacts(),
                 lateVersions());
     }

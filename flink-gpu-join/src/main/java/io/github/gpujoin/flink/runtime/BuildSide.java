@@ -16,6 +16,7 @@ import io.github.gpujoin.flink.state.PartitionDivider;
 import io.github.gpujoin.flink.state.PartitionSize;
 import io.github.gpujoin.hybrid.HybridJoinEngine;
 import java.util.ArrayDeque;
+import org.apache.flink.util.function.ThrowingConsumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
 
@@ -103,6 +104,14 @@ final class BuildSide {
             deferred.add(logged);
         } else {
             load(logged);
+        }
+    }
+
+    /** Passes the logged chunks of a partition of the partitioned dimension, in order. */
+    void forEachLogged(int partition, ThrowingConsumer<Chunk, Exception> consumer)
+            throws Exception {
+        for (long i = 0; i < log.count(partition); i++) {
+            consumer.accept(log.get(partition, i));
         }
     }
 

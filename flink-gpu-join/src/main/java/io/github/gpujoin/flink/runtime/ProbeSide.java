@@ -198,6 +198,11 @@ final class ProbeSide implements ProbePath, AutoCloseable {
         return submit(chunk, false);
     }
 
+    /** Submits facts as {@link #submit(Chunk)} does, but emits results to make room for them. */
+    void submitAndEmit(Chunk chunk) throws Exception {
+        submit(chunk, true);
+    }
+
     /**
      * @param waits whether to emit results for a while, to make room in the engine
      */

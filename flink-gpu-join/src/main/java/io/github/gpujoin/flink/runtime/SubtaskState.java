@@ -56,7 +56,14 @@ final class SubtaskState {
                         spec,
                         settings.replicas().dimensions(),
                         !settings.replicas().isEmpty() && settings.engines().mayReadAgain(gpu));
-        this.buildLog = new BuildLog(context, spec, keys, copies, subtask::setCurrentKey);
+        this.buildLog =
+                new BuildLog(
+                        context,
+                        spec,
+                        keys,
+                        copies,
+                        settings.eventTime() != null && settings.eventTime().joinsLateRows(),
+                        subtask::setCurrentKey);
         buildLog.migrate(migration);
         if (context.isRestored()) {
             buildLog.checkKeys(settings.columns().keyCheck());

@@ -40,7 +40,7 @@ final class VersionOrder implements FactOrder {
                 join,
                 state.openEventTimeLog(),
                 probeSide,
-                buildSide::append,
+                buildSide,
                 subtask::checkNotCancelled,
                 subtask.mailbox(),
                 output,

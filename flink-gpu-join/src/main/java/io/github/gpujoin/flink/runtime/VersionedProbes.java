@@ -21,14 +21,15 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
-import org.apache.flink.util.function.ThrowingConsumer;
+import org.apache.flink.util.function.BiConsumerWithException;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Joins facts with the versions of a dimension in the order of event time. {@link EventTimeOrder}
- * sorts them, in mails of a few milliseconds. Late rows go to side outputs. Facts and versions
- * arrive on one input, so they share its watermarks and idleness, which take effect once the other
- * dimensions are complete. Watermarks and idleness of the result follow the facts before them.
+ * sorts them, in mails of a few milliseconds. Late rows go to side outputs, unless they are joined.
+ * Facts and versions arrive on one input, so they share its watermarks and idleness, which take
+ * effect once the other dimensions are complete. Watermarks and idleness of the result follow the
+ * facts before them.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -38,7 +39,7 @@ final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
 
     private final EventTimeJoin join;
     private final ProbeSide probeSide;
-    private final ThrowingConsumer<Chunk, Exception> applyChange;
+    private final BuildSide buildSide;
     private final ThrowingRunnable<Exception> checkNotCancelled;
     private final MailboxExecutor mailbox;
     private final Output<?> output;
@@ -67,7 +68,7 @@ final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
     private long joinedUpTo = Long.MIN_VALUE;
 
     /**
-     * @param applyChange writes a change to the log and the table
+     * @param buildSide receives changes, and holds their log
      * @param checkNotCancelled throws if the task has been cancelled
      */
     VersionedProbes(
@@ -75,14 +76,14 @@ final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
             EventTimeJoin join,
             EventTimeLog log,
             ProbeSide probeSide,
-            ThrowingConsumer<Chunk, Exception> applyChange,
+            BuildSide buildSide,
             ThrowingRunnable<Exception> checkNotCancelled,
             MailboxExecutor mailbox,
             Output<?> output,
             JoinMetrics metrics) {
         this.join = join;
         this.probeSide = probeSide;
-        this.applyChange = applyChange;
+        this.buildSide = buildSide;
         this.checkNotCancelled = checkNotCancelled;
         this.mailbox = mailbox;
         this.output = output;
@@ -199,14 +200,27 @@ final class VersionedProbes implements ProbePath, EventTimeOrder.Target {
     @Override
     public void change(Chunk versions) throws Exception {
         probeSide.awaitFacts();
-        applyChange.accept(versions);
+        buildSide.append(versions);
         // The change may fail the device; due rows then wait for the tables of the CPU.
         probeSide.postMail();
     }
 
     @Override
+    public void forEachChange(
+            int partition, BiConsumerWithException<Chunk, Integer, Exception> consumer)
+            throws Exception {
+        buildSide.forEachLogged(
+                partition,
+                chunk -> {
+                    for (int row = 0; row < chunk.rowCount(); row++) {
+                        consumer.accept(chunk, row);
+                    }
+                });
+    }
+
+    @Override
     public void facts(Chunk facts) throws Exception {
-        probeSide.submit(facts);
+        probeSide.submitAndEmit(facts);
         probeSide.postMail();
     }
 

@@ -48,6 +48,8 @@ public final class BuildLog {
 
     /**
      * @param copies of chunks of the dimensions that a {@link ReplicaLog} before the join holds
+     * @param keepsDeletions whether the last change of each key of the partitioned dimension stays,
+     *     also if it is a deletion
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public BuildLog(
@@ -55,6 +57,7 @@ public final class BuildLog {
             JoinSpec spec,
             PartitionKeys keys,
             ReplicaCopies copies,
+            boolean keepsDeletions,
             IntConsumer setCurrentKey)
             throws Exception {
         this.spec = spec;
@@ -68,6 +71,7 @@ public final class BuildLog {
                         spec,
                         keys,
                         bytes,
+                        keepsDeletions,
                         setCurrentKey);
         this.complete =
                 context.getKeyedStateStore()

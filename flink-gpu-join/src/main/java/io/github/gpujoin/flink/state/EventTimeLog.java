@@ -7,12 +7,15 @@ import io.github.gpujoin.core.layout.Chunk;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.IntConsumer;
+import java.util.function.IntFunction;
 import java.util.function.IntToLongFunction;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.api.common.state.ValueState;
 import org.apache.flink.api.common.state.ValueStateDescriptor;
 import org.apache.flink.api.common.typeutils.base.LongSerializer;
+import org.apache.flink.api.common.typeutils.base.array.LongPrimitiveArraySerializer;
 
 /**
  * Facts and versions that wait for their event time, in keyed state under their partition. Also
@@ -22,6 +25,7 @@ public final class EventTimeLog {
 
     private static final String ROWS = "event-time-rows";
     private static final String JOINED = "event-time-joined";
+    private static final String TIMERS = "event-time-timers";
 
     /** Receives waiting chunks. */
     @FunctionalInterface
@@ -38,6 +42,7 @@ public final class EventTimeLog {
     private final IntConsumer setCurrentKey;
     private final KeyedChunks rows;
     private final ValueState<Long> joined;
+    private final ValueState<long[]> timers;
 
     /**
      * @param setCurrentKey of the operator that owns the keyed state
@@ -49,6 +54,9 @@ public final class EventTimeLog {
         this.setCurrentKey = setCurrentKey;
         this.rows = new KeyedChunks(store, ROWS);
         this.joined = store.getState(new ValueStateDescriptor<>(JOINED, LongSerializer.INSTANCE));
+        this.timers =
+                store.getState(
+                        new ValueStateDescriptor<>(TIMERS, LongPrimitiveArraySerializer.INSTANCE));
     }
 
     /**
@@ -96,6 +104,30 @@ public final class EventTimeLog {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
             joined.update(upTo.applyAsLong(partition));
+        }
+    }
+
+    /**
+     * Writes pairs of numbers for the keys of each partition.
+     *
+     * @param ofPartition returns them; empty for none
+     */
+    public void timers(IntFunction<long[]> ofPartition) throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            long[] pairs = ofPartition.apply(partition);
+            timers.update(pairs.length == 0 ? null : pairs);
+        }
+    }
+
+    /** Emits what {@link #timers} wrote in a restored snapshot. */
+    public void forEachTimers(Consumer<long[]> consumer) throws Exception {
+        for (int partition : keys.ownPartitions()) {
+            setCurrentKey.accept(keys.keyOf(partition));
+            long[] pairs = timers.value();
+            if (pairs != null) {
+                consumer.accept(pairs);
+            }
         }
     }
 

@@ -10,12 +10,13 @@ import io.github.gpujoin.core.layout.VariableWidthColumn;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.flink.util.function.ThrowingConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live rows of a changelog: the last row of each key that was not deleted afterwards. Exists on
- * the heap while a log is rewritten.
+ * The live rows of a changelog: the last row of each key that was not deleted afterwards, or the
+ * last change of each key. Exists on the heap while a log is rewritten.
  */
 final class LiveRows {
 
@@ -33,6 +34,7 @@ final class LiveRows {
     }
 
     private final DimensionSpec side;
+    private final boolean keepsDeletions;
 
     /** Null if equal integers are equal keys. */
     private final @Nullable VariableWidthColumn fullKey;
@@ -41,7 +43,15 @@ final class LiveRows {
     private final Map<Object, RowLocation> rows = new LinkedHashMap<>();
 
     LiveRows(DimensionSpec side) {
+        this(side, false);
+    }
+
+    /**
+     * @param keepsDeletions whether a deletion stays as the last change of its key
+     */
+    LiveRows(DimensionSpec side, boolean keepsDeletions) {
         this.side = side;
+        this.keepsDeletions = keepsDeletions;
         this.fullKey =
                 side.isHashed()
                         ? VariableWidthColumn.of(side.schema(), side.keyBytesColumn())
@@ -52,7 +62,8 @@ final class LiveRows {
     void apply(Chunk chunk) {
         for (int row = 0; row < chunk.rowCount(); row++) {
             Object key = key(chunk, row);
-            if (RowChange.of(chunk.getInt(side.changeColumn(), row)) == RowChange.UPSERT) {
+            RowChange change = RowChange.of(chunk.getInt(side.changeColumn(), row));
+            if (keepsDeletions || change == RowChange.UPSERT) {
                 rows.put(key, new RowLocation(chunk, row));
             } else {
                 rows.remove(key);
@@ -79,7 +90,7 @@ final class LiveRows {
      * @return the removed rows
      */
     LiveRows removeBefore(int timeColumn, long time) {
-        LiveRows removed = new LiveRows(side);
+        LiveRows removed = new LiveRows(side, keepsDeletions);
         rows.entrySet()
                 .removeIf(
                         entry -> {
@@ -109,11 +120,30 @@ final class LiveRows {
             RowChange change,
             ThrowingConsumer<Chunk, Exception> consumer)
             throws Exception {
+        toChunks(
+                dimension,
+                partition,
+                builder -> builder.putInt(side.changeColumn(), change.code()),
+                consumer);
+    }
+
+    /** Emits chunks of the dimension and partition with these rows, as they were written. */
+    void toChunks(int dimension, int partition, ThrowingConsumer<Chunk, Exception> consumer)
+            throws Exception {
+        toChunks(dimension, partition, builder -> {}, consumer);
+    }
+
+    private void toChunks(
+            int dimension,
+            int partition,
+            Consumer<ChunkBuilder> setChange,
+            ThrowingConsumer<Chunk, Exception> consumer)
+            throws Exception {
         ChunkBuilder builder = new ChunkBuilder(side.schema(), CHUNK_BYTES);
         long sequence = 0;
         for (RowLocation location : rows.values()) {
             builder.putRow(location.chunk, location.row);
-            builder.putInt(side.changeColumn(), change.code());
+            setChange.accept(builder);
             builder.endRow();
             if (builder.isFull()) {
                 consumer.accept(builder.seal(dimension, partition, 0, sequence++));

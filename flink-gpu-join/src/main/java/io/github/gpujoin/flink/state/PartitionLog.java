@@ -33,6 +33,7 @@ final class PartitionLog {
     private final KeyedChunkLog chunks;
     private final BuildLogSizes sizes;
     private final LogBytes bytes;
+    private final boolean keepsDeletions;
 
     /**
      * Live rows of a partition when its log was last rewritten; none before, and after a restore.
@@ -42,6 +43,7 @@ final class PartitionLog {
     /**
      * @param name of the log's state
      * @param bytes counts the chunks that are appended
+     * @param keepsDeletions whether deletions stay in a log that is rewritten
      * @param setCurrentKey of the operator that owns the keyed state
      */
     PartitionLog(
@@ -50,8 +52,10 @@ final class PartitionLog {
             JoinSpec spec,
             PartitionKeys keys,
             LogBytes bytes,
+            boolean keepsDeletions,
             IntConsumer setCurrentKey) {
         this.spec = spec;
+        this.keepsDeletions = keepsDeletions;
         this.keys = keys;
         this.bytes = bytes;
         this.setCurrentKey = setCurrentKey;
@@ -133,7 +137,7 @@ final class PartitionLog {
     }
 
     private LiveRows read(int dimension, int partition) throws Exception {
-        LiveRows live = new LiveRows(spec.dimensions().get(dimension));
+        LiveRows live = new LiveRows(spec.dimensions().get(dimension), keepsDeletions);
         for (long i = 0; i < count(partition); i++) {
             live.apply(get(partition, i));
         }
@@ -144,7 +148,7 @@ final class PartitionLog {
         setCurrentKey.accept(keys.keyOf(partition));
         chunks.clear();
         sizes.set(PartitionSize.empty(partition));
-        live.toChunks(dimension, partition, RowChange.UPSERT, chunk -> append(partition, chunk));
+        live.toChunks(dimension, partition, chunk -> append(partition, chunk));
         liveRows.put(partition, (long) live.size());
     }
 

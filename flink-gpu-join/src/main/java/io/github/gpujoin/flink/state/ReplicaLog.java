@@ -95,11 +95,13 @@ public final class ReplicaLog {
                         new ValueStateDescriptor<>(NAME + "-complete", BooleanSerializer.INSTANCE));
         this.measured = measured;
         this.measuredSizes = new BuildLogSizes(store, "replica-measured-size", keys, setCurrentKey);
-        logs.add(new PartitionLog(store, NAME, spec, keys, bytes, setCurrentKey));
+        logs.add(new PartitionLog(store, NAME, spec, keys, bytes, false, setCurrentKey));
         for (int d = 0; d < spec.dimensions().size(); d++) {
             if (spec.dimensions().get(d).isChangelog()) {
                 changelogs.add(d);
-                logs.add(new PartitionLog(store, NAME + "-" + d, spec, keys, bytes, setCurrentKey));
+                logs.add(
+                        new PartitionLog(
+                                store, NAME + "-" + d, spec, keys, bytes, false, setCurrentKey));
             }
         }
         this.partitions = keys.ownPartitions().iterator();

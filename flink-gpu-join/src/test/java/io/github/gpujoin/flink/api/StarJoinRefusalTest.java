@@ -342,6 +342,15 @@ class StarJoinRefusalTest {
                         .dimension(data.customerStream(env), d -> d.on("customer", "id"));
         assertThatThrownBy(unversioned::lateVersions)
                 .hasMessageContaining("No versioned dimension");
+        StarJoin<Sale> late =
+                StarJoin.of(data.saleStream(env))
+                        .select("note")
+                        .dimension(
+                                data.customerStream(env),
+                                d -> d.on("customer", "id").joinLateRows());
+        assertThatThrownBy(late::toRows)
+                .hasMessage(
+                        "Dimension 'dimension-0' joins late rows, but is not versioned. Add .versioned(), or remove .joinLateRows().");
     }
 
     @ParameterizedTest

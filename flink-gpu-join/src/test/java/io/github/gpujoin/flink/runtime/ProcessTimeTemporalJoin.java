@@ -4,14 +4,11 @@ package io.github.gpujoin.flink.runtime;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.flink.api.common.functions.AbstractRichFunction;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedTwoInputStreamOperatorTestHarness;
 import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
-import org.apache.flink.table.runtime.generated.GeneratedJoinCondition;
-import org.apache.flink.table.runtime.generated.JoinCondition;
 import org.apache.flink.table.runtime.operators.join.temporal.TemporalProcessTimeJoinOperator;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.types.logical.BigIntType;
@@ -23,30 +20,6 @@ import org.apache.flink.types.RowKind;
  */
 final class ProcessTimeTemporalJoin implements AutoCloseable {
 
-    /** Keys are equal already where it is asked. */
-    private static final class NoFurtherCondition extends AbstractRichFunction
-            implements JoinCondition {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        public boolean apply(RowData fact, RowData price) {
-            return true;
-        }
-    }
-
-    private static final class Generated extends GeneratedJoinCondition {
-        private static final long serialVersionUID = 1L;
-
-        Generated() {
-            super("none", "", new Object[0]);
-        }
-
-        @Override
-        public JoinCondition newInstance(ClassLoader classLoader) {
-            return new NoFurtherCondition();
-        }
-    }
-
     private final KeyedTwoInputStreamOperatorTestHarness<Long, RowData, RowData, RowData> harness;
 
     /**
@@ -57,7 +30,8 @@ final class ProcessTimeTemporalJoin implements AutoCloseable {
                 InternalTypeInfo.ofFields(new BigIntType(), new BigIntType());
         harness =
                 new KeyedTwoInputStreamOperatorTestHarness<>(
-                        new TemporalProcessTimeJoinOperator(price, new Generated(), 0, 0, left),
+                        new TemporalProcessTimeJoinOperator(
+                                price, new NoFurtherCondition.Generated(), 0, 0, left),
                         fact -> fact.getLong(0),
                         row -> row.getLong(0),
                         Types.LONG);

@@ -60,7 +60,8 @@ final class VersionedScenario implements AutoCloseable {
     static final OutputTag<Row> LATE_FACTS = new OutputTag<>("late-facts", ChunkRows.typeOf(FACTS));
     static final OutputTag<Row> LATE_VERSIONS =
             new OutputTag<>("late-versions", ChunkRows.typeOf(PRICES));
-    static final EventTimeJoin EVENT_TIME = new EventTimeJoin(0, 2, 2, LATE_FACTS, LATE_VERSIONS);
+    static final EventTimeJoin EVENT_TIME =
+            new EventTimeJoin(0, 2, 2, false, LATE_FACTS, LATE_VERSIONS);
 
     /** Versions of each key by time. Null is a deletion. */
     private final Map<Long, TreeMap<Long, Long>> versionsOfKeys = new HashMap<>();

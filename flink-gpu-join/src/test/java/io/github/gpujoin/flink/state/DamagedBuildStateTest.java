@@ -88,7 +88,7 @@ class DamagedBuildStateTest {
                                         0,
                                         JoinKind.INNER,
                                         DimensionSpec.NO_CHANGES)));
-        return new PartitionLog(store, "log", spec, KEYS, new LogBytes(), key -> {});
+        return new PartitionLog(store, "log", spec, KEYS, new LogBytes(), false, key -> {});
     }
 
     /** Chunks of a lost end of a log would be missing from the tables without a word. */

@@ -61,7 +61,7 @@ public final class StreamExecGpuTemporalJoin extends AbstractStreamExecGpuJoin {
             dimension.left();
         }
         if (!spec.isByProcessingTime()) {
-            dimension.versioned();
+            dimension.versioned().joinLateRows();
             return;
         }
         dimension.partitioned();

@@ -13,6 +13,9 @@ import org.apache.flink.util.OutputTag;
  * @param dimension number of the dimension, by whose key facts are sent
  * @param versionTimeColumn fixed INT64 column of the dimension, event time in ms
  * @param factTimeColumn fixed INT64 column of the facts, event time in ms
+ * @param joinsLateRows whether rows whose event time is already joined are joined at the next
+ *     watermark, with the versions that are still kept, as Flink's temporal join does; else they
+ *     are dropped
  * @param lateFacts side output of facts whose event time is already joined
  * @param lateVersions side output of versions whose event time is already joined
  */
@@ -20,6 +23,7 @@ public record EventTimeJoin(
         int dimension,
         int versionTimeColumn,
         int factTimeColumn,
+        boolean joinsLateRows,
         OutputTag<Row> lateFacts,
         OutputTag<Row> lateVersions)
         implements Serializable {}

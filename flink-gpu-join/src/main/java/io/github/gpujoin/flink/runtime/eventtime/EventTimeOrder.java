@@ -5,35 +5,33 @@ package io.github.gpujoin.flink.runtime.eventtime;
 import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.flink.state.EventTimeLog;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.BitSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import org.apache.flink.util.function.BiConsumerWithException;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Sorts facts and versions of a dimension by event time. It emits rows up to the watermark, a
- * version before the facts of its time; later rows wait. A row that arrives at or behind the
- * watermark is late. When a fact is joined, the dimension's table holds the version of the fact's
- * time, so any engine that applies changes can join by event time.
+ * Orders facts and versions of a dimension by event time. Rows up to the watermark are emitted;
+ * later rows wait. A row that arrives at or behind the watermark is late. When a fact is joined,
+ * the dimension's table holds the version of the fact's time, so any engine that applies changes
+ * can join by event time.
  *
- * <p>Rows are emitted in batches, the versions of a batch before its facts. A version may precede
- * earlier facts of other keys, but not of its own. Each key of a fact sets one bit of a hash; if a
- * version's key has the bit of another key, the batch ends early.
+ * <p>Due versions become pending first ({@link PendingVersions}). Then facts are emitted ({@link
+ * DueFacts}), and a version when a fact sees it: the order matters within a key only. In the end
+ * the newest version of each key is emitted, if no fact has seen it.
  *
  * <pre>
  *   time      1     2     3     4     5     6
- *             a=1   ?b    b=7   ?a    ?c    a=2      (x=n version of key x, ?x fact)
- *   batches   a=1 ?b  |  b=7 ?a ?c  |  a=2
+ *             a=1   ?b    b=7   ?a    ?b    a=2      (x=n version of key x, ?x fact)
+ *   batches   ?b  |  a=1 b=7 ?a ?b  |  a=2
  * </pre>
+ *
+ * <p>Late rows are dropped, or joined at the next watermark ({@link EventTimeJoin#joinsLateRows}).
+ * A late fact sees what is still kept of the versions.
  *
  * <p>Waiting rows are in state; chunks that the watermark has reached are on the heap, too. Runs in
  * the task's mailbox thread.
@@ -48,6 +46,14 @@ public final class EventTimeOrder {
 
         /** Joins facts with the versions applied so far. */
         void facts(Chunk facts) throws Exception;
+
+        /**
+         * Passes the versions of a partition that were applied to a consumer, in order: of each key
+         * at least the last one, also if it is a deletion.
+         */
+        void forEachChange(
+                int partition, BiConsumerWithException<Chunk, Integer, Exception> consumer)
+                throws Exception;
 
         /** Returns whether {@link #facts} accepts a chunk without waiting. */
         default boolean hasRoom() {
@@ -66,23 +72,26 @@ public final class EventTimeOrder {
         void joinedUpTo(long time) throws Exception;
     }
 
-    private static final int CHUNK_BYTES = 16 << 10;
-    private static final int KEY_BITS = 1 << 16;
+    /** Rows of a side above which those up to the watermark are emitted in several slices. */
+    private static final long SLICE_ROWS = 1 << 16;
+
+    /** A chunk with late rows, which become due at a later watermark than the given one. */
+    private record LateChunk(long watermark, DeferredChunk chunk) {}
 
     private final DimensionSpec side;
     private final EventTimeJoin join;
     private final Target target;
     private final EventTimeLog log;
     private final BiConsumerWithException<Chunk, Integer, Exception> onLate;
-    private final Batch versionBatch;
-    private final Batch factBatch;
+    private final EventTimeBatch batch;
+    private final PendingVersions pending;
+    private final VersionTable table;
+    private final DueFacts dueFacts;
     private final PriorityQueue<DeferredChunk> facts =
             new PriorityQueue<>(DeferredChunk.byNextTime());
     private final PriorityQueue<DeferredChunk> versions =
             new PriorityQueue<>(DeferredChunk.byNextTime());
-
-    /** Bits of the keys of {@link #factBatch}. */
-    private final BitSet factKeys = new BitSet(KEY_BITS);
+    private final ArrayDeque<LateChunk> late = new ArrayDeque<>();
 
     /** Event times up to which partitions of the restored snapshot were joined, in ms. */
     private Map<Integer, Long> restoredUpTo = Map.of();
@@ -93,47 +102,18 @@ public final class EventTimeOrder {
     /** The largest watermark before the end of the input. */
     private long watermarkBeforeEnd = Long.MIN_VALUE;
 
+    /** Watermarks that are not {@linkplain #work done}; the first is that of the current pass. */
+    private final ArrayDeque<Long> watermarks = new ArrayDeque<>();
+
     private long doneUpTo = Long.MIN_VALUE;
     private long waitingRows;
     private long largestFactTime = Long.MIN_VALUE;
-
-    /** Rows of a side that are emitted together, in one chunk a partition. */
-    private static final class Batch {
-        private final ChunkSchema schema;
-        private final int dimension;
-        private final Map<Integer, ChunkBuilder> builders = new HashMap<>();
-
-        Batch(ChunkSchema schema, int dimension) {
-            this.schema = schema;
-            this.dimension = dimension;
-        }
-
-        /** Adds the cursor's row; returns whether its chunk is full now. */
-        boolean add(EventTimeCursor next) {
-            ChunkBuilder builder =
-                    builders.computeIfAbsent(
-                            next.chunk().partition(), p -> new ChunkBuilder(schema, CHUNK_BYTES));
-            builder.addRow(next.chunk(), next.row());
-            return builder.isFull();
-        }
-
-        List<Chunk> seal() {
-            List<Chunk> chunks = new ArrayList<>();
-            builders.forEach(
-                    (partition, builder) -> {
-                        if (!builder.isEmpty()) {
-                            chunks.add(builder.seal(dimension, partition, 0, 0));
-                        }
-                    });
-            return chunks;
-        }
-    }
 
     /**
      * Creates an order without rows.
      *
      * @param log holds the waiting rows
-     * @param onLate receives a chunk and the index of a late row in it
+     * @param onLate receives a chunk and the index of a late row in it, if late rows are dropped
      */
     public EventTimeOrder(
             JoinSpec spec,
@@ -146,18 +126,20 @@ public final class EventTimeOrder {
         this.log = log;
         this.target = target;
         this.onLate = onLate;
-        this.versionBatch = new Batch(side.schema(), join.dimension());
-        this.factBatch = new Batch(spec.factSchema(), ChunkDescriptor.FACTS);
+        this.batch = new EventTimeBatch(side, join.dimension(), spec.factSchema(), target);
+        this.pending = new PendingVersions(join.joinsLateRows());
+        this.table = new VersionTable(side, join, log, target, batch, pending);
+        this.dueFacts = new DueFacts(spec, join.dimension(), target, batch, pending, table);
     }
 
-    /** Returns the number of rows that have not been emitted. */
+    /** Returns the number of rows that are not due. */
     public long waitingRows() {
         return waitingRows;
     }
 
     /**
-     * Returns the largest event time in ms of the facts that were not late, including waiting facts
-     * of the restored snapshot; {@link Long#MIN_VALUE} if there were none.
+     * Returns the largest event time in ms of the facts that were not dropped, including waiting
+     * facts of the restored snapshot; {@link Long#MIN_VALUE} if there were none.
      */
     public long largestFactTime() {
         return largestFactTime;
@@ -166,19 +148,23 @@ public final class EventTimeOrder {
     // ------------------------------------------------------------------ input
 
     /**
-     * Writes the rows of a chunk to the log, except for late rows.
+     * Writes the rows of a chunk to the log, except for late rows that are dropped.
      *
      * @param chunk facts or versions of one partition
      * @throws IllegalArgumentException if a row has no event time
      */
     public void accept(Chunk chunk) throws Exception {
-        List<Integer> late = new ArrayList<>();
-        long joined = joinedUpTo(chunk.partition(), watermark);
-        EventTimeCursor rows = new EventTimeCursor(chunk, timeColumn(chunk), joined, late::add);
+        List<Integer> dropped = new ArrayList<>();
+        long dropsUpTo =
+                join.joinsLateRows()
+                        ? Long.MIN_VALUE
+                        : Math.max(watermark, restoredUpTo(chunk.partition()));
+        EventTimeCursor rows =
+                new EventTimeCursor(chunk, timeColumn(chunk), dropsUpTo, dropped::add);
         if (!rows.isEmpty()) {
             add(rows, log.add(rows.rest()));
         }
-        for (int row : late) {
+        for (int row : dropped) {
             onLate.accept(chunk, row);
         }
     }
@@ -192,8 +178,8 @@ public final class EventTimeOrder {
     }
 
     /** A watermark may be smaller after a restore, but rows that were joined stay joined. */
-    private long joinedUpTo(int partition, long mark) {
-        return Math.max(mark, restoredUpTo.getOrDefault(partition, Long.MIN_VALUE));
+    private long restoredUpTo(int partition) {
+        return restoredUpTo.getOrDefault(partition, Long.MIN_VALUE);
     }
 
     private void add(EventTimeCursor rows, long position) {
@@ -201,8 +187,15 @@ public final class EventTimeOrder {
         boolean isFacts = isFacts(rows.chunk());
         if (isFacts) {
             largestFactTime = Math.max(largestFactTime, rows.lastTime());
+        } else {
+            pending.arrived(rows, side.keyColumn());
         }
-        (isFacts ? facts : versions).add(new DeferredChunk(log, position, rows, sequence++));
+        DeferredChunk chunk = new DeferredChunk(log, position, rows, sequence++);
+        if (chunk.time() <= watermark) {
+            late.add(new LateChunk(watermark, chunk));
+        } else {
+            (isFacts ? facts : versions).add(chunk);
+        }
     }
 
     /**
@@ -210,31 +203,44 @@ public final class EventTimeOrder {
      * of the input.
      */
     public void advanceTo(long newWatermark) {
-        watermark = Math.max(watermark, newWatermark);
+        if (newWatermark <= watermark) {
+            return;
+        }
+        watermark = newWatermark;
         if (watermark != Long.MAX_VALUE) {
             watermarkBeforeEnd = watermark;
         }
+        if (!join.joinsLateRows()) {
+            // Which watermarks there were before has no effect on the results.
+            watermarks.clear();
+        }
+        watermarks.add(watermark);
     }
 
     // ------------------------------------------------------------------ output
 
     /** Returns whether the watermark has advanced since {@link #work} last emitted all due rows. */
     public boolean hasWork() {
-        return watermark > doneUpTo;
+        return !watermarks.isEmpty();
     }
 
     /**
      * Emits rows up to the watermark while the target accepts them without waiting.
      *
-     * @param maxNs time after which no further batch starts, in ns
+     * @param maxNs time after which no further slice starts, in ns
      */
     public void work(long maxNs) throws Exception {
         long deadlineNs = System.nanoTime() + maxNs;
-        while (hasWork() && targetIsReady()) {
-            boolean full = fillBatch();
-            emitBatch();
-            if (!full) {
-                doneUpTo = watermark;
+        while (hasWork()) {
+            admitLate();
+            if (!targetIsReady()) {
+                return;
+            }
+            long upTo = sliceEnd();
+            joinSlice(upTo);
+            if (upTo == watermarks.element()) {
+                doneUpTo = watermarks.remove();
+                pending.endPass();
                 target.joinedUpTo(doneUpTo);
             }
             if (System.nanoTime() - deadlineNs > 0) {
@@ -243,68 +249,105 @@ public final class EventTimeOrder {
         }
     }
 
+    private void admitLate() {
+        while (!late.isEmpty() && late.peek().watermark() < watermarks.element()) {
+            DeferredChunk chunk = late.remove().chunk();
+            (chunk.isFacts() ? facts : versions).add(chunk);
+        }
+    }
+
     private boolean targetIsReady() {
-        return due(versions) == null ? target.hasRoom() : target.hasEmittedAll();
+        boolean changes =
+                pending.dueCount() > 0
+                        || !versions.isEmpty() && versions.peek().time() <= watermarks.element();
+        return changes ? target.hasEmittedAll() : target.hasRoom();
     }
 
-    /** Fills the batch; returns false if no row is left up to the watermark. */
-    private boolean fillBatch() throws Exception {
-        while (true) {
-            DeferredChunk version = due(versions);
-            DeferredChunk fact = due(facts);
-            if (version == null && fact == null) {
-                return false;
-            }
-            if (fact == null || version != null && version.time() <= fact.time()) {
-                int bit = keyBit(version.rows(), side.keyColumn());
-                if (factKeys.get(bit) || moveNext(versions, versionBatch)) {
-                    return true;
+    /** Returns the event time up to which rows are emitted next, in ms. */
+    private long sliceEnd() {
+        long mark = watermarks.element();
+        return waitingRows <= SLICE_ROWS
+                ? mark
+                : Math.min(sliceEnd(facts, mark), sliceEnd(versions, mark));
+    }
+
+    private static long sliceEnd(PriorityQueue<DeferredChunk> queue, long watermark) {
+        List<DeferredChunk> taken = new ArrayList<>();
+        long rows = 0;
+        while (rows <= SLICE_ROWS && !queue.isEmpty() && queue.peek().time() <= watermark) {
+            taken.add(queue.remove());
+            rows += taken.get(taken.size() - 1).waitingCount();
+        }
+        long end = watermark;
+        if (rows > SLICE_ROWS && !queue.isEmpty()) {
+            long before = Math.max(queue.peek().time() - 1, taken.get(0).time());
+            end = Math.min(watermark, before);
+        }
+        queue.addAll(taken);
+        return end;
+    }
+
+    private void joinSlice(long upTo) throws Exception {
+        List<DeferredChunk> due = new ArrayList<>();
+        while (!versions.isEmpty() && versions.peek().time() <= upTo) {
+            due.add(versions.remove());
+        }
+        // Of versions of one time, the last one counts.
+        due.sort(DeferredChunk.byArrival());
+        for (DeferredChunk chunk : due) {
+            becomeDue(chunk, upTo);
+        }
+        waitingRows -= dueFacts.join(facts, upTo, this::tableUpTo);
+        applyEvaluated(upTo);
+        batch.emit();
+    }
+
+    private void becomeDue(DeferredChunk chunk, long upTo) throws Exception {
+        EventTimeCursor rows = chunk.rows();
+        while (chunk.isWaiting() && chunk.time() <= upTo) {
+            long key = rows.chunk().getLong(side.keyColumn(), rows.row());
+            pending.becameDue(chunk, key, watermarks.element());
+            chunk.advance();
+            waitingRows--;
+        }
+        if (chunk.isWaiting()) {
+            versions.add(chunk);
+        } else {
+            pending.drained(chunk);
+        }
+    }
+
+    /** Event time in ms up to which the table of a partition may have versions. */
+    private long tableUpTo(int partition) {
+        return Math.max(doneUpTo, restoredUpTo(partition));
+    }
+
+    /** Moves the newest version up to a time of each evaluated key into the table. */
+    private void applyEvaluated(long upTo) throws Exception {
+        boolean isPassEnd = upTo == watermarks.element();
+        for (int i = pending.evaluatedCount(); i > 0; i--) {
+            VersionsOfKey key = pending.nextEvaluated();
+            DueVersion newest = key.at(upTo);
+            if (newest != null) {
+                boolean mayBeOlder = newest.time() <= tableUpTo(key.partition());
+                if (!mayBeOlder
+                        || isPassEnd
+                                && !table.isNewerThan(key.partition(), key.key(), newest.time())) {
+                    table.apply(key, newest);
+                } else if (isPassEnd) {
+                    pending.removeUpTo(key, newest.time());
                 }
-            } else {
-                factKeys.set(keyBit(fact.rows(), side.factKeyColumn()));
-                if (moveNext(facts, factBatch)) {
-                    return true;
-                }
             }
+            pending.removeEvaluated(!isPassEnd);
         }
-    }
-
-    private @Nullable DeferredChunk due(PriorityQueue<DeferredChunk> queue) {
-        DeferredChunk first = queue.peek();
-        return first == null || first.time() > watermark ? null : first;
-    }
-
-    private static int keyBit(EventTimeCursor rows, int column) {
-        return SlotHash.slot(SlotHash.hash(rows.chunk().getLong(column, rows.row())), KEY_BITS);
-    }
-
-    /** Moves the queue's next row into the batch; returns whether the batch is full. */
-    private boolean moveNext(PriorityQueue<DeferredChunk> queue, Batch batch) throws Exception {
-        DeferredChunk chunk = queue.remove();
-        boolean full = batch.add(chunk.rows());
-        waitingRows--;
-        if (chunk.advance()) {
-            queue.add(chunk);
-        }
-        return full;
-    }
-
-    private void emitBatch() throws Exception {
-        for (Chunk chunk : versionBatch.seal()) {
-            target.change(chunk);
-        }
-        for (Chunk chunk : factBatch.seal()) {
-            target.facts(chunk);
-        }
-        factKeys.clear();
     }
 
     // ------------------------------------------------------------------ snapshots
 
     /**
      * Updates the waiting rows in state, and writes up to which event time each partition is
-     * joined. The end of the input does not count, since a job restored from a drained savepoint
-     * may read new rows.
+     * joined. If late rows are dropped, the end of the input does not count, since a job restored
+     * from a drained savepoint may read new rows.
      */
     public void snapshot() throws Exception {
         for (DeferredChunk chunk : facts) {
@@ -313,7 +356,9 @@ public final class EventTimeOrder {
         for (DeferredChunk chunk : versions) {
             chunk.snapshot();
         }
-        log.joined(partition -> joinedUpTo(partition, watermarkBeforeEnd));
+        pending.snapshot(log);
+        long mark = join.joinsLateRows() ? watermark : watermarkBeforeEnd;
+        log.joined(partition -> Math.max(mark, restoredUpTo(partition)));
     }
 
     /** Reads the waiting rows of a snapshot. To be called once, before other methods. */
@@ -326,5 +371,8 @@ public final class EventTimeOrder {
                                     new EventTimeCursor(chunk, column, Long.MIN_VALUE, row -> {}),
                                     position);
                         });
+        if (join.joinsLateRows()) {
+            log.forEachTimers(pending::restoreTimers);
+        }
     }
 }
