@@ -33,6 +33,7 @@ import picocli.CommandLine.Spec;
             EncodingCommand.class,
             NexmarkCommand.class,
             TpchStreamCommand.class,
+            TemporalCommand.class,
             SsbCommand.class,
             ReadersCommand.class,
             KafkaCommand.class,

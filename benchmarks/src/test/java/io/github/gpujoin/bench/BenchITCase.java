@@ -253,7 +253,11 @@ class BenchITCase {
     }
 
     @ParameterizedTest
-    @CsvSource({"nexmark, q3;q13, --events=20000", "tpch-stream, q5, --scale-factor=0.002"})
+    @CsvSource({
+        "nexmark, q3;q13, --events=20000",
+        "tpch-stream, q5, --scale-factor=0.002",
+        "temporal, inner;left, --events=20000"
+    })
     void shouldCompareTheAnswersOfQueriesInSql(
             String command, String queries, String size, @TempDir Path dir) throws Exception {
         Path json = dir.resolve("result.json");
@@ -270,7 +274,7 @@ class BenchITCase {
                 .allMatch(
                         line ->
                                 line.matches(
-                                        "RESULT %s query=q[0-9]+ contender=[a-z-]+ events_per_core_second=[1-9].* answer=right"
+                                        "RESULT %s query=[a-z0-9]+ contender=[a-z-]+ events_per_core_second=[1-9].* answer=right"
                                                 .formatted(command)));
         JsonNode first = new ObjectMapper().readTree(json.toFile()).at("/observations/0/values");
         assertThat(first.at("/contender").asText()).isEqualTo("flink");
@@ -312,6 +316,7 @@ class BenchITCase {
         "nexmark --state files, Unknown --state: files. Use one of [hashmap; rocksdb].",
         "nexmark --contender oracle, Invalid value for option '--contender' (<planners>): 'oracle' is none of [ours;",
         "tpch-stream --scale-factor 0, --scale-factor is not above 0 and at most 10: 0.0",
+        "temporal --currencies 0, --currencies is not within 1 and 10000000: 0",
         "tpch-stream --deleted-percent 101, --deleted-percent is not within 0 and 100: 101",
         "soak --minutes 1 --every-seconds 10, Fewer than 8 samples",
         "soak --fan-out 2, --fan-out; --json and --charts apply to slow sinks only",

@@ -19,9 +19,9 @@ import org.apache.flink.table.factories.FactoryUtil;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * A table of the events of a {@link SqlRun}: a changelog with retractions if it has a primary key,
- * else rows that are only inserted. All tables of a run have one source, so that their events keep
- * their order.
+ * A table of the events of a {@link SqlRun}: a changelog if it has a primary key, else rows that
+ * are only inserted. A changelog has retractions, unless its events are upserts. All tables of a
+ * run have one source, so that their events keep their order.
  */
 public final class EventTable implements DynamicTableSourceFactory {
 
@@ -35,10 +35,23 @@ public final class EventTable implements DynamicTableSourceFactory {
     private static final ConfigOption<Integer> TABLE =
             ConfigOptions.key("table").intType().noDefaultValue();
 
+    /** Whether an update is one event, the row behind it. */
+    private static final ConfigOption<Boolean> UPSERTS =
+            ConfigOptions.key("upserts").booleanType().defaultValue(false);
+
     /** Returns what stands in a table definition after {@code WITH}. */
     public static String with(int run, int table) {
-        return "('connector' = '%s', 'run' = '%d', 'table' = '%d')"
-                .formatted(CONNECTOR, run, table);
+        return with(run, table, false);
+    }
+
+    /** Returns the same for a table with a primary key whose updates are single events. */
+    public static String withUpserts(int run, int table) {
+        return with(run, table, true);
+    }
+
+    private static String with(int run, int table, boolean upserts) {
+        return "('connector' = '%s', 'run' = '%d', 'table' = '%d', 'upserts' = '%b')"
+                .formatted(CONNECTOR, run, table, upserts);
     }
 
     @Override
@@ -53,7 +66,7 @@ public final class EventTable implements DynamicTableSourceFactory {
 
     @Override
     public Set<ConfigOption<?>> optionalOptions() {
-        return Set.of();
+        return Set.of(UPSERTS);
     }
 
     @Override
@@ -63,15 +76,22 @@ public final class EventTable implements DynamicTableSourceFactory {
                 options.get(RUN),
                 options.get(TABLE),
                 (RowType) context.getPhysicalRowDataType().getLogicalType(),
-                context.getPrimaryKeyIndexes().length > 0);
+                changes(context.getPrimaryKeyIndexes().length > 0, options.get(UPSERTS)));
     }
 
-    private record Table(int run, int table, RowType type, boolean isChangelog)
+    private static ChangelogMode changes(boolean hasPrimaryKey, boolean upserts) {
+        if (!hasPrimaryKey) {
+            return ChangelogMode.insertOnly();
+        }
+        return upserts ? ChangelogMode.upsert() : ChangelogMode.all();
+    }
+
+    private record Table(int run, int table, RowType type, ChangelogMode changes)
             implements ScanTableSource {
 
         @Override
         public ChangelogMode getChangelogMode() {
-            return isChangelog ? ChangelogMode.all() : ChangelogMode.insertOnly();
+            return changes;
         }
 
         @Override
