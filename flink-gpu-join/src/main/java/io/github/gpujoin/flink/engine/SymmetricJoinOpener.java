@@ -4,10 +4,8 @@ package io.github.gpujoin.flink.engine;
 
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
-import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.io.Serializable;
 import java.nio.file.Path;
@@ -24,11 +22,24 @@ import org.apache.flink.streaming.api.graph.StreamConfig;
 public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryBytes)
         implements Serializable {
 
+    /** Creates a join with empty tables. */
+    @FunctionalInterface
+    public interface Creator {
+
+        /**
+         * Creates a join, which the caller closes.
+         *
+         * @param hostMemory bounds all host memory that grows with the data
+         * @param spillDirectory of files for rows that exceed the memory
+         */
+        SymmetricJoin create(
+                SymmetricJoinFactory factory, MemoryReservations hostMemory, Path spillDirectory);
+    }
+
     /** The memory of a subtask, and what creates joins in it. The caller closes the joins first. */
     public record Opened(
             SymmetricJoinFactory factory,
-            SymmetricJoinSpec spec,
-            MatchCondition condition,
+            Creator creator,
             JoinMemory.Part part,
             Path spillDirectory)
             implements AutoCloseable {
@@ -39,7 +50,7 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
 
         /** Returns a join with empty tables, which the caller closes. */
         public SymmetricJoin create() {
-            return factory.create(spec, condition, memory(), spillDirectory);
+            return creator.create(factory, memory(), spillDirectory);
         }
 
         /** Returns the bytes that tables may still use. */
@@ -58,15 +69,10 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
     }
 
     /** Opens the memory of a subtask. */
-    public Opened open(
-            SymmetricJoinSpec spec,
-            MatchCondition condition,
-            Environment task,
-            StreamConfig operator) {
+    public Opened open(Creator creator, Environment task, StreamConfig operator) {
         return new Opened(
                 factory,
-                spec,
-                condition,
+                creator,
                 JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes)),
                 SpillDirectories.next(task));
     }

@@ -7,7 +7,10 @@ import java.util.List;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.metrics.groups.OperatorIOMetricGroup;
+import org.apache.flink.metrics.groups.OperatorMetricGroup;
+import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.metrics.groups.TaskIOMetricGroup;
+import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.apache.flink.streaming.api.graph.StreamEdge;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 
@@ -36,15 +39,31 @@ public final class RowCounts {
      *     tickets
      */
     public RowCounts(AbstractStreamOperator<?> operator) {
-        OperatorIOMetricGroup ofOperator = operator.getMetricGroup().getIOMetricGroup();
-        TaskIOMetricGroup ofTask =
-                operator.getContainingTask().getEnvironment().getMetricGroup().getIOMetricGroup();
+        this(
+                operator.getMetricGroup(),
+                operator.getOperatorConfig(),
+                operator.getContainingTask().getEnvironment());
+    }
+
+    /**
+     * Creates the counts of an operator.
+     *
+     * @param operatorGroup of the operator
+     * @param config of the operator
+     * @param task of the operator
+     */
+    public RowCounts(OperatorMetricGroup operatorGroup, StreamConfig config, Environment task) {
+        OperatorIOMetricGroup ofOperator = operatorGroup.getIOMetricGroup();
+        TaskIOMetricGroup ofTask = task.getMetricGroup().getIOMetricGroup();
+        ClassLoader classes = task.getUserCodeClassLoader().asClassLoader();
         // The first operator's counter is also the task's counter of incoming records.
         recordsIn = ofOperator.getNumRecordsInCounter();
         recordsOut = ofOperator.getNumRecordsOutCounter();
-        countedByFlink = isCountedByFlink(operator) ? 1 : 0;
+        countedByFlink = isCountedByFlink(config, classes) ? 1 : 0;
         taskRecordsOut =
-                writesToChannels(operator) ? ofTask.getNumRecordsOutCounter() : new SimpleCounter();
+                writesToChannels(config, classes)
+                        ? ofTask.getNumRecordsOutCounter()
+                        : new SimpleCounter();
         taskBytesIn = ofTask.getNumBytesInCounter();
         taskBytesOut = ofTask.getNumBytesOutCounter();
     }
@@ -53,17 +72,13 @@ public final class RowCounts {
      * Returns whether Flink counts records of the main output for the operator. If an operator has
      * chained outputs, Flink counts only what passes the first of them.
      */
-    private static boolean isCountedByFlink(AbstractStreamOperator<?> operator) {
-        List<StreamEdge> chained =
-                operator.getOperatorConfig().getChainedOutputs(operator.getUserCodeClassloader());
+    private static boolean isCountedByFlink(StreamConfig config, ClassLoader classes) {
+        List<StreamEdge> chained = config.getChainedOutputs(classes);
         return chained.isEmpty() || chained.get(0).getOutputTag() == null;
     }
 
-    private static boolean writesToChannels(AbstractStreamOperator<?> operator) {
-        return operator
-                .getOperatorConfig()
-                .getOperatorNonChainedOutputs(operator.getUserCodeClassloader())
-                .stream()
+    private static boolean writesToChannels(StreamConfig config, ClassLoader classes) {
+        return config.getOperatorNonChainedOutputs(classes).stream()
                 .anyMatch(output -> output.getOutputTag() == null);
     }
 

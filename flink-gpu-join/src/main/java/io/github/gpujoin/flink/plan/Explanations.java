@@ -23,7 +23,6 @@ import java.util.stream.Collectors;
 import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 
 /** Explains how joins will run, as far as that is known while the job graph is built. */
 public final class Explanations {
@@ -35,10 +34,8 @@ public final class Explanations {
      */
     public static List<JoinExplanation> of(StreamExecutionEnvironment env) {
         return env.getTransformations().stream()
-                .filter(TwoInputTransformation.class::isInstance)
-                .map(t -> ((TwoInputTransformation<?, ?, ?>) t).getOperatorFactory())
-                .filter(PlannedJoin.class::isInstance)
-                .flatMap(factory -> ((PlannedJoin) factory).plan().stream())
+                .flatMap(each -> PlannedJoin.of(each).stream())
+                .flatMap(join -> join.plan().stream())
                 .toList();
     }
 

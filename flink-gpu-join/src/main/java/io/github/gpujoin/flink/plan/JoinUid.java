@@ -4,7 +4,6 @@ package io.github.gpujoin.flink.plan;
 
 import io.github.gpujoin.flink.runtime.PlannedJoin;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
-import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,9 +55,7 @@ public record JoinUid(String text, boolean ofTables) {
     void requireUnused(StreamExecutionEnvironment env) {
         boolean used =
                 env.getTransformations().stream()
-                        .filter(TwoInputTransformation.class::isInstance)
-                        .map(each -> (TwoInputTransformation<?, ?, ?>) each)
-                        .filter(each -> each.getOperatorFactory() instanceof PlannedJoin)
+                        .filter(each -> PlannedJoin.of(each).isPresent())
                         .anyMatch(each -> operator("join").equals(each.getUid()));
         if (used && !ofTables) {
             throw new IllegalArgumentException(

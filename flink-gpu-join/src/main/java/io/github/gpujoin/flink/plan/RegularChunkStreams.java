@@ -17,6 +17,7 @@ import io.github.gpujoin.flink.pack.ChunkProjection;
 import io.github.gpujoin.flink.record.RecordLayout;
 import io.github.gpujoin.flink.runtime.symmetric.JoinedChunkEmitter;
 import io.github.gpujoin.flink.runtime.symmetric.JoinedColumn;
+import io.github.gpujoin.flink.runtime.symmetric.TwoInputPlan;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -78,15 +79,14 @@ final class RegularChunkStreams extends RegularStreams<Chunk> {
         int chunkBytes = JoinConfig.chunkBytes(env.getConfiguration());
         Transformation<Chunk> joined =
                 topology.join(
-                        pack(topology, JoinSide.LEFT, left),
-                        pack(topology, JoinSide.RIGHT, right),
+                        List.of(
+                                pack(topology, JoinSide.LEFT, left),
+                                pack(topology, JoinSide.RIGHT, right)),
                         topology.settings(
-                                spec,
-                                null,
-                                0,
-                                0,
-                                description(JoinSide.LEFT, spec),
-                                description(JoinSide.RIGHT, spec)),
+                                new TwoInputPlan(spec, null, 0, 0),
+                                List.of(
+                                        description(JoinSide.LEFT, spec),
+                                        description(JoinSide.RIGHT, spec))),
                         rows ->
                                 new JoinedChunkEmitter(
                                         spec.left().schema(),
@@ -220,10 +220,10 @@ final class RegularChunkStreams extends RegularStreams<Chunk> {
         DataStream<Chunk> stream = streams.get(side);
         String name = side == JoinSide.LEFT ? "left" : "right";
         return topology.pack(
-                side,
+                name,
                 name,
                 stream.getTransformation(),
-                new ChunkPackOperator(projection, null, topology.packing(side, name)),
+                new ChunkPackOperator(projection, null, topology.packing(side.ordinal(), name)),
                 projection.schema(),
                 stream.getParallelism());
     }

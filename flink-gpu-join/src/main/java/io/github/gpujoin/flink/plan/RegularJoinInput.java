@@ -2,17 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.flink.pack.StoredRowPackOperator;
+import io.github.gpujoin.flink.record.RowKey;
+import io.github.gpujoin.flink.record.StoredRowLayout;
+import java.util.Collections;
 import java.util.List;
 import org.apache.flink.api.dag.Transformation;
+import org.apache.flink.streaming.api.datastream.DataStream;
+import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
  * One input of a {@link RegularJoinPipeline}.
  *
- * @param name of the input, for messages and uids; the two inputs have different ones
+ * @param name of the input, for messages and uids; inputs have different ones
  * @param rows whose kinds are used unless they are {@linkplain RowIdentity#APPEND_ONLY only
  *     inserted}. Changes of a row arrive in order from one subtask. The packer runs in the
  *     parallelism of this transformation, and in its chain if the edge permits.
@@ -69,5 +76,43 @@ public record RegularJoinInput(
     /** Returns the names of some columns. */
     List<String> names(List<Integer> columns) {
         return columns.stream().map(type.getFieldNames()::get).toList();
+    }
+
+    /**
+     * Returns how the rows are in chunks.
+     *
+     * @param keepsNullKeys whether rows without a match are results
+     */
+    StoredRowLayout layout(RowKey key, boolean keepsNullKeys) {
+        RowKey unique =
+                identity == RowIdentity.UNIQUE_COLUMNS
+                        ? RowKey.of(
+                                type,
+                                identityColumns,
+                                Collections.nCopies(identityColumns.size(), false))
+                        : null;
+        return new StoredRowLayout(type, key, identity, unique, keepsNullKeys);
+    }
+
+    /**
+     * Adds the packer.
+     *
+     * @param number of the input
+     * @param label of the input, as in the plan of the join
+     */
+    Transformation<Chunk> pack(
+            StreamExecutionEnvironment env,
+            RegularJoinTopology topology,
+            int number,
+            String label,
+            StoredRowLayout layout) {
+        DataStream<RowData> uncopied = UncopiedType.stream(new OperatorStream<>(env, rows));
+        return topology.pack(
+                label,
+                name,
+                uncopied.getTransformation(),
+                new StoredRowPackOperator(layout, topology.packing(number, name)),
+                layout.schema(),
+                rows.getParallelism());
     }
 }

@@ -5,21 +5,15 @@ package io.github.gpujoin.flink.plan;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
-import io.github.gpujoin.flink.pack.StoredRowPackOperator;
 import io.github.gpujoin.flink.record.RowKey;
 import io.github.gpujoin.flink.record.StoredRowLayout;
 import io.github.gpujoin.flink.runtime.symmetric.JoinedRowEmitter;
 import io.github.gpujoin.flink.runtime.symmetric.RowPairCondition;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashSet;
+import io.github.gpujoin.flink.runtime.symmetric.TwoInputPlan;
 import java.util.List;
-import java.util.Set;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.configuration.ReadableConfig;
-import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
@@ -89,24 +83,9 @@ public record RegularJoinPipeline(
         if (!kind.returnsPairs()) {
             return left.type();
         }
-        List<RowType.RowField> fields = new ArrayList<>();
-        addFields(JoinSide.LEFT, fields);
-        addFields(JoinSide.RIGHT, fields);
-        return new RowType(false, fields);
-    }
-
-    /** Adds the fields of a side. Those of equal names are numbered, as in Flink SQL. */
-    private void addFields(JoinSide side, List<RowType.RowField> into) {
-        Set<String> names = new HashSet<>();
-        into.forEach(field -> names.add(field.getName()));
-        for (RowType.RowField field : input(side).type().getFields()) {
-            String name = field.getName();
-            for (int i = 0; !names.add(name); i++) {
-                name = field.getName() + i;
-            }
-            boolean isNullable = field.getType().isNullable() || kind.keepsUnmatched(side.other());
-            into.add(new RowType.RowField(name, field.getType().copy(isNullable)));
-        }
+        return JoinedFields.of(
+                List.of(left.type(), right.type()),
+                List.of(kind.keepsUnmatched(JoinSide.RIGHT), kind.keepsUnmatched(JoinSide.LEFT)));
     }
 
     private RegularJoinInput input(JoinSide side) {
@@ -133,44 +112,32 @@ public record RegularJoinPipeline(
                         kind);
         RowType leftType = left.type();
         RowType rightType = right.type();
-        boolean returnsPairs = kind.returnsPairs();
+        TwoInputPlan plan =
+                new TwoInputPlan(
+                        spec, condition, leftType.getFieldCount(), rightType.getFieldCount());
+        List<RowType> types =
+                kind.returnsPairs() ? List.of(leftType, rightType) : List.of(leftType);
         return topology.join(
-                pack(topology, JoinSide.LEFT, leftRows),
-                pack(topology, JoinSide.RIGHT, rightRows),
-                topology.settings(
-                        spec,
-                        condition,
-                        leftType.getFieldCount(),
-                        rightType.getFieldCount(),
-                        leftRows.description(),
-                        rightRows.description()),
-                rows -> new JoinedRowEmitter(leftType, rightType, returnsPairs),
+                List.of(
+                        pack(topology, JoinSide.LEFT, leftRows),
+                        pack(topology, JoinSide.RIGHT, rightRows)),
+                topology.settings(plan, List.of(leftRows.description(), rightRows.description())),
+                rows -> new JoinedRowEmitter(types),
                 InternalTypeInfo.of(resultType()));
     }
 
     private StoredRowLayout layout(JoinSide side, RowKey key) {
-        RegularJoinInput input = input(side);
-        RowKey unique =
-                input.identity() == RowIdentity.UNIQUE_COLUMNS
-                        ? RowKey.of(
-                                input.type(),
-                                input.identityColumns(),
-                                Collections.nCopies(input.identityColumns().size(), false))
-                        : null;
-        return new StoredRowLayout(
-                input.type(), key, input.identity(), unique, kind.keepsUnmatched(side));
+        return input(side).layout(key, kind.keepsUnmatched(side));
     }
 
     private Transformation<Chunk> pack(
             RegularJoinTopology topology, JoinSide side, StoredRowLayout rows) {
-        RegularJoinInput input = input(side);
-        DataStream<RowData> uncopied = UncopiedType.stream(new OperatorStream<>(env, input.rows()));
-        return topology.pack(
-                side,
-                input.name(),
-                uncopied.getTransformation(),
-                new StoredRowPackOperator(rows, topology.packing(side, input.name())),
-                rows.schema(),
-                input.rows().getParallelism());
+        return input(side)
+                .pack(
+                        env,
+                        topology,
+                        side.ordinal(),
+                        side == JoinSide.LEFT ? "left" : "right",
+                        rows);
     }
 }

@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.plan;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
-import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
@@ -15,13 +13,14 @@ import io.github.gpujoin.flink.config.JoinConfig;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.pack.AbstractPackOperator;
 import io.github.gpujoin.flink.pack.PackSpec;
-import io.github.gpujoin.flink.runtime.symmetric.RowPairCondition;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinOperatorFactory;
+import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinPlan;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinSettings;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricResultEmitter;
 import io.github.gpujoin.flink.state.ExactlyOnce;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
@@ -30,15 +29,15 @@ import org.apache.flink.configuration.ReadableConfig;
 import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
+import org.apache.flink.streaming.api.transformations.KeyedMultipleInputTransformation;
 import org.apache.flink.streaming.api.transformations.OneInputTransformation;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
-import org.apache.flink.streaming.api.transformations.TwoInputTransformation;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Creates the operators and edges of a regular join. Each packer fills a chunk for each key group,
- * which Flink sends to its owner, also from the channel state of an unaligned checkpoint.
+ * Creates the operators and edges of a regular join or a multi-way join. Each packer fills a chunk
+ * for each key group, which Flink sends to its owner, also from the channel state of an unaligned
+ * checkpoint.
  */
 final class RegularJoinTopology {
 
@@ -65,20 +64,25 @@ final class RegularJoinTopology {
                         : KeyGroupRangeAssignment.computeDefaultMaxParallelism(parallelism);
     }
 
-    /** Returns how a side is packed, by the key in its first column. */
-    PackSpec packing(JoinSide side, String name) {
+    /** Returns how an input is packed, by the key in its first column. */
+    PackSpec packing(int input, String name) {
         return PackSpec.unpartitioned(
                         name,
-                        side.ordinal(),
+                        input,
                         JoinConfig.chunkBytes(config),
                         Duration.ofMillis(JoinConfig.flushIntervalMs(config)))
                 .partitionedBy(0, maxParallelism)
                 .with(config.get(GpuJoinOptions.BAD_RECORDS));
     }
 
-    /** Adds the packer of a side, and the edge to the owners of the partitions. */
+    /**
+     * Adds the packer of an input, and the edge to the owners of the partitions.
+     *
+     * @param label of the input, as in the plan of the join
+     * @param name of the input, for messages
+     */
     <IN> Transformation<Chunk> pack(
-            JoinSide side,
+            String label,
             String name,
             Transformation<IN> rows,
             AbstractPackOperator<IN, ?> packer,
@@ -93,7 +97,7 @@ final class RegularJoinTopology {
                                 .withEncoding(config.get(GpuJoinOptions.ENCODE_NETWORK)),
                         packerParallelism);
         packed.setBufferTimeout(0);
-        packed.setUid(uid.operator(side == JoinSide.LEFT ? "pack-left" : "pack-right"));
+        packed.setUid(uid.operator("pack-" + label));
         return new PartitionTransformation<>(
                 packed,
                 new KeyGroupStreamPartitioner<>(
@@ -103,28 +107,19 @@ final class RegularJoinTopology {
     /**
      * Returns the settings of the join.
      *
-     * @param leftState what the rows of the left input in state mean
-     * @param rightState what the rows of the right input in state mean
+     * @param states what the rows of each input in state mean
      */
-    SymmetricJoinSettings settings(
-            SymmetricJoinSpec spec,
-            RowPairCondition.@Nullable Factory condition,
-            int leftColumns,
-            int rightColumns,
-            String leftState,
-            String rightState) {
+    SymmetricJoinSettings settings(SymmetricJoinPlan plan, List<String> states) {
         Map<String, String> properties = new LinkedHashMap<>();
-        properties.put("kind", spec.kind().name());
-        properties.put("left input", leftState);
-        properties.put("right input", rightState);
+        properties.put("kind", plan.kind());
+        for (int i = 0; i < states.size(); i++) {
+            properties.put(plan.labels().get(i) + " input", states.get(i));
+        }
         return new SymmetricJoinSettings(
-                spec,
+                plan,
                 new SymmetricJoinOpener(factory(), JoinConfig.cpuMemoryBytes(config)),
                 JoinConfig.spillDelayMs(config),
                 maxParallelism,
-                condition,
-                leftColumns,
-                rightColumns,
                 properties);
     }
 
@@ -137,27 +132,24 @@ final class RegularJoinTopology {
 
     /** Adds the join. */
     <OUT> Transformation<OUT> join(
-            Transformation<Chunk> left,
-            Transformation<Chunk> right,
+            List<Transformation<Chunk>> inputs,
             SymmetricJoinSettings settings,
             SymmetricResultEmitter.Factory<OUT> emitters,
             TypeInformation<OUT> type) {
-        TwoInputTransformation<Chunk, Chunk, OUT> join =
-                new TwoInputTransformation<>(
-                        left,
-                        right,
+        KeyedMultipleInputTransformation<OUT> join =
+                new KeyedMultipleInputTransformation<>(
                         uid.text(),
                         new SymmetricJoinOperatorFactory<>(settings, emitters),
                         type,
-                        parallelism);
+                        parallelism,
+                        Types.INT);
         // The operator sets its keys itself; Flink only provides keyed state if there is a
         // selector.
         PartitionKeySelector keys = new PartitionKeySelector(maxParallelism);
-        join.setStateKeySelectors(keys, keys);
-        join.setStateKeyType(Types.INT);
+        inputs.forEach(input -> join.addInput(input, keys));
         join.setMaxParallelism(maxParallelism);
         join.setUid(uid.operator("join"));
-        join.setDescription(uid.text() + ", regular join, kind=" + settings.spec().kind());
+        join.setDescription(uid.text() + ", regular join, kind=" + settings.plan().kind());
         join.declareManagedMemoryUseCaseAtOperatorScope(
                 ManagedMemoryUseCase.OPERATOR, JoinConfig.managedMemoryWeight(config));
         env.addOperator(join);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.state;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.encoding.ChunkDecoder;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -13,7 +12,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -21,11 +19,11 @@ import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
 
 /**
- * Rows of both inputs of a symmetric join that were received and not joined before a snapshot,
- * under their radix partition, in the order of arrival.
+ * Rows of all inputs of a symmetric join that were received and not joined before a snapshot, under
+ * their radix partition, in the order of arrival.
  *
  * <pre>
- *  entry: int32 number of the side | int32 rows whose results were emitted | chunk
+ *  entry: int32 number of the input | int32 rows whose results were emitted | chunk
  * </pre>
  *
  * <p>Not thread-safe.
@@ -40,10 +38,10 @@ public final class PendingLog {
      *
      * @param firstRow row from which on results are to be emitted
      */
-    public record PendingRows(JoinSide side, Chunk chunk, int firstRow) {}
+    public record PendingRows(int input, Chunk chunk, int firstRow) {}
 
     private final String name;
-    private final Map<JoinSide, ChunkSchema> schemas;
+    private final List<ChunkSchema> schemas;
     private final PartitionKeys keys;
     private final IntConsumer setCurrentKey;
     private final KeyedChunkLog chunks;
@@ -53,17 +51,17 @@ public final class PendingLog {
 
     /**
      * @param name of the state
-     * @param schemas of the chunks of each side
+     * @param schemas of the chunks of each input
      * @param setCurrentKey of the operator that owns the keyed state
      */
     public PendingLog(
             KeyedStateStore store,
             String name,
-            Map<JoinSide, ChunkSchema> schemas,
+            List<ChunkSchema> schemas,
             PartitionKeys keys,
             IntConsumer setCurrentKey) {
         this.name = name;
-        this.schemas = Map.copyOf(schemas);
+        this.schemas = List.copyOf(schemas);
         this.keys = keys;
         this.setCurrentKey = setCurrentKey;
         this.chunks = new KeyedChunkLog(store, name);
@@ -75,7 +73,7 @@ public final class PendingLog {
         setCurrentKey.accept(keys.keyOf(partition));
         byte[] bytes = rows.chunk.bytes();
         byte[] entry = new byte[CHUNK_OFFSET + bytes.length];
-        Memory.putInt(entry, Memory.BYTES, rows.side.ordinal());
+        Memory.putInt(entry, Memory.BYTES, rows.input);
         Memory.putInt(entry, Memory.BYTES + ROWS_OFFSET, rows.firstRow);
         System.arraycopy(bytes, 0, entry, CHUNK_OFFSET, bytes.length);
         chunks.append(entry);
@@ -125,19 +123,18 @@ public final class PendingLog {
             throw damage("a chunk is cut off: bytes=" + entry.length);
         }
         int number = Memory.getInt(entry, Memory.BYTES);
-        if (number < 0 || number >= JoinSide.values().length) {
-            throw damage("a chunk is of no side: side=" + number);
+        if (number < 0 || number >= schemas.size()) {
+            throw damage("a chunk is of no input: input=" + number);
         }
-        JoinSide side = JoinSide.values()[number];
         byte[] bytes = Arrays.copyOfRange(entry, CHUNK_OFFSET, entry.length);
-        Chunk chunk = ChunkDecoder.decode(schemas.get(side), bytes);
+        Chunk chunk = ChunkDecoder.decode(schemas.get(number), bytes);
         int firstRow = Memory.getInt(entry, Memory.BYTES + ROWS_OFFSET);
         if (firstRow < 0 || firstRow > chunk.rowCount()) {
             throw damage(
                     "a chunk has an impossible row: firstRow=%d, rows=%d"
                             .formatted(firstRow, chunk.rowCount()));
         }
-        return new PendingRows(side, chunk, firstRow);
+        return new PendingRows(number, chunk, firstRow);
     }
 
     private SuppressRestartsException damage(String fault) {

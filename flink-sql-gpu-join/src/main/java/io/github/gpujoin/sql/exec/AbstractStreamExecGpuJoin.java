@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql.exec;
 
-import java.util.List;
+import java.util.Collections;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.planner.delegation.PlannerBase;
 import org.apache.flink.table.planner.plan.nodes.exec.ExecNodeBase;
@@ -11,7 +11,7 @@ import org.apache.flink.table.planner.plan.nodes.exec.InputProperty;
 import org.apache.flink.table.planner.plan.nodes.exec.stream.StreamExecNode;
 import org.apache.flink.table.types.logical.RowType;
 
-/** A node that builds one of this project's joins of two streams. */
+/** A node that builds one of this project's joins. */
 abstract class AbstractStreamExecGpuJoin extends ExecNodeBase<RowData>
         implements StreamExecNode<RowData> {
 
@@ -20,12 +20,12 @@ abstract class AbstractStreamExecGpuJoin extends ExecNodeBase<RowData>
     /**
      * @param name identifies the kind of node in messages and uids
      */
-    AbstractStreamExecGpuJoin(String name, RowType outputType, String description) {
+    AbstractStreamExecGpuJoin(String name, int inputs, RowType outputType, String description) {
         super(
                 ExecNodeContext.newNodeId(),
                 new ExecNodeContext(name + "_1"),
                 null,
-                List.of(InputProperty.DEFAULT, InputProperty.DEFAULT),
+                Collections.nCopies(inputs, InputProperty.DEFAULT),
                 outputType,
                 description);
         this.name = name;
@@ -34,7 +34,7 @@ abstract class AbstractStreamExecGpuJoin extends ExecNodeBase<RowData>
     /**
      * Returns an input as a side of the join.
      *
-     * @param input 0 for the left one, 1 for the right one
+     * @param input number of the input, from 0
      * @param prefix of the names of its columns in the join
      */
     final JoinSide side(int input, String prefix, PlannerBase planner) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql.exec;
 
+import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.flink.plan.RegularJoinInput;
 import io.github.gpujoin.flink.plan.UncopiedType;
 import io.github.gpujoin.flink.record.ColumnsKey;
 import java.util.ArrayList;
@@ -65,10 +67,6 @@ final class JoinSide {
         return type;
     }
 
-    Transformation<RowData> transformation() {
-        return rows;
-    }
-
     /**
      * @param columns indexes of the columns of a key
      */
@@ -79,6 +77,18 @@ final class JoinSide {
 
     DataStream<RowData> rows(JoinEnvironment env) {
         return UncopiedType.stream(env.stream(rows), InternalTypeInfo.of(numberedType()));
+    }
+
+    /** Returns the rows as an input of a symmetric join. */
+    RegularJoinInput regularInput(String name, List<Integer> keys, RegularJoinSpec.Input input) {
+        return new RegularJoinInput(
+                name,
+                rows,
+                numberedType(),
+                keys,
+                input.identity(),
+                input.identityColumns(),
+                input.timeToLiveMs() == 0 ? SymmetricInput.FOREVER : input.timeToLiveMs());
     }
 
     RowType numberedType() {

@@ -3,9 +3,7 @@
 package io.github.gpujoin.sql.exec;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
-import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.flink.plan.JoinUid;
-import io.github.gpujoin.flink.plan.RegularJoinInput;
 import io.github.gpujoin.flink.plan.RegularJoinPipeline;
 import io.github.gpujoin.flink.runtime.symmetric.RowPairCondition;
 import java.util.ArrayList;
@@ -27,7 +25,7 @@ public final class StreamExecGpuJoin extends AbstractStreamExecGpuJoin {
     private final RegularJoinSpec spec;
 
     public StreamExecGpuJoin(RegularJoinSpec spec, RowType outputType, String description) {
-        super("gpu-join", outputType, description);
+        super("gpu-join", 2, outputType, description);
         this.spec = spec;
     }
 
@@ -42,8 +40,8 @@ public final class StreamExecGpuJoin extends AbstractStreamExecGpuJoin {
                 new RegularJoinPipeline(
                         streams,
                         streams.getConfiguration(),
-                        input("left", left, spec.join().getLeftKeys(), spec.left()),
-                        input("right", right, spec.join().getRightKeys(), spec.right()),
+                        left.regularInput("left", list(spec.join().getLeftKeys()), spec.left()),
+                        right.regularInput("right", list(spec.join().getRightKeys()), spec.right()),
                         BulkJoinKind.valueOf(spec.join().getJoinType().name()),
                         filterNulls(),
                         condition(planner, config, left, right),
@@ -52,16 +50,8 @@ public final class StreamExecGpuJoin extends AbstractStreamExecGpuJoin {
         return env.sharingMemory(join.build());
     }
 
-    private static RegularJoinInput input(
-            String name, JoinSide side, int[] keys, RegularJoinSpec.Input input) {
-        return new RegularJoinInput(
-                name,
-                side.transformation(),
-                side.numberedType(),
-                Arrays.stream(keys).boxed().toList(),
-                input.identity(),
-                input.identityColumns(),
-                input.timeToLiveMs() == 0 ? SymmetricInput.FOREVER : input.timeToLiveMs());
+    private static List<Integer> list(int[] columns) {
+        return Arrays.stream(columns).boxed().toList();
     }
 
     private List<Boolean> filterNulls() {

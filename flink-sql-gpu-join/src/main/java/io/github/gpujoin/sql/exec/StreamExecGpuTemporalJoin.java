@@ -23,7 +23,7 @@ public final class StreamExecGpuTemporalJoin extends AbstractStreamExecGpuJoin {
 
     public StreamExecGpuTemporalJoin(
             TemporalJoinSpec spec, RowType outputType, String description) {
-        super("gpu-temporal-join", outputType, description);
+        super("gpu-temporal-join", 2, outputType, description);
         this.spec = spec;
     }
 

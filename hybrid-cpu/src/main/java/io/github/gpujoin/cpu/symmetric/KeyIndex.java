@@ -2,36 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.SlotHash;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 
 /**
- * The chains of both inputs by key. One slot serves a row twice, for its probe of the other input
- * and for its own addition, so that an appended row costs one cache miss.
+ * The chains of all inputs by key. One slot serves a row for its probes of the other inputs and for
+ * its own addition, so that an appended row costs one cache miss.
  *
  * <pre>
- *   0                8          12         16
- *  +----------------+----------+----------+
- *  | key            | left     | right    |    first links of the chains, {@link RowLinks}
- *  +----------------+----------+----------+
+ *   0                8          12
+ *  +----------------+----------+----------+- - -
+ *  | key            | input 0  | input 1  |        first links of the chains, {@link RowLinks}
+ *  +----------------+----------+----------+- - -
  * </pre>
+ *
+ * <p>A slot is a multiple of 8 bytes.
  *
  * <p>A slot without links is free.
  */
 final class KeyIndex extends SegmentedIndex {
 
-    private static final int SLOT_BYTES = 16;
     private static final int LINKS_OFFSET = 8;
 
-    KeyIndex(Allocator allocator) {
-        super(allocator, SLOT_BYTES);
+    private final int slotBytes;
+
+    KeyIndex(Allocator allocator, int inputs) {
+        super(allocator, slotBytes(inputs));
+        this.slotBytes = slotBytes(inputs);
+    }
+
+    private static int slotBytes(int inputs) {
+        return LINKS_OFFSET + (inputs + 1) / 2 * Long.BYTES;
     }
 
     /** Returns the offset of the link of an input in a slot. */
-    static int linkOffset(JoinSide side) {
-        return LINKS_OFFSET + Integer.BYTES * side.ordinal();
+    static int linkOffset(int input) {
+        return LINKS_OFFSET + Integer.BYTES * input;
     }
 
     static int hashOf(long key) {
@@ -44,7 +51,7 @@ final class KeyIndex extends SegmentedIndex {
 
     /** Returns the slot in which the probe sequence of a hash starts. */
     long home(int hash) {
-        return base(hash) + (long) (hash & slotMask()) * SLOT_BYTES;
+        return base(hash) + (long) (hash & slotMask()) * slotBytes;
     }
 
     /** Returns the slot of a key, or the free slot where it belongs. */
@@ -53,8 +60,8 @@ final class KeyIndex extends SegmentedIndex {
         int mask = slotMask();
         int slot = hash & mask;
         while (true) {
-            long address = base + (long) slot * SLOT_BYTES;
-            if (Memory.getLong(address + LINKS_OFFSET) == 0 || Memory.getLong(address) == key) {
+            long address = base + (long) slot * slotBytes;
+            if (!isOccupied(address) || Memory.getLong(address) == key) {
                 return address;
             }
             slot = slot + 1 & mask;
@@ -64,7 +71,7 @@ final class KeyIndex extends SegmentedIndex {
     /** Returns the slot of a key, a new one if there is none. The caller sets a link. */
     long findOrAdd(long key, int hash) {
         long slot = find(key, hash);
-        if (Memory.getLong(slot + LINKS_OFFSET) == 0) {
+        if (!isOccupied(slot)) {
             if (isFull(hash)) {
                 makeRoom(hash);
                 slot = find(key, hash);
@@ -77,14 +84,18 @@ final class KeyIndex extends SegmentedIndex {
 
     /** Frees a slot if it has no link. */
     void removeIfEmpty(long slot, int hash) {
-        if (Memory.getLong(slot + LINKS_OFFSET) == 0) {
+        if (!isOccupied(slot)) {
             remove(hash, slot);
         }
     }
 
     @Override
     boolean isOccupied(long slot) {
-        return Memory.getLong(slot + LINKS_OFFSET) != 0;
+        long links = Memory.getLong(slot + LINKS_OFFSET);
+        for (int at = LINKS_OFFSET + Long.BYTES; at < slotBytes; at += Long.BYTES) {
+            links |= Memory.getLong(slot + at);
+        }
+        return links != 0;
     }
 
     @Override

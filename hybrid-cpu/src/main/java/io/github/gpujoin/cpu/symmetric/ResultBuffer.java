@@ -2,16 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.symmetric.ChangeKind;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Results that refer to rows of the submitted chunk by number, and to rows of the other input by
- * id. A batch is the part before the results of a row that is not complete, unless it is full of
- * them.
+ * Results that refer to rows of the submitted chunk by number, and to rows of other inputs by id. A
+ * batch is the part before the results of a row that is not complete, unless it is full of them.
  *
  * <pre>
  *  +----------------------------+-------------------------+----------+
@@ -22,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ResultBuffer implements SymmetricBatch {
 
-    /** 36 KiB, which stay in a second-level cache until the caller has read them. */
+    /** 36 KiB of two inputs, which stay in a second-level cache until the caller has read them. */
     static final int CAPACITY = 4096;
 
     static final int NONE = -1;
@@ -30,22 +28,34 @@ final class ResultBuffer implements SymmetricBatch {
     private static final ChangeKind[] KINDS = ChangeKind.values();
 
     private final byte[] kinds = new byte[CAPACITY];
-    private final int[] ownRows = new int[CAPACITY];
-    private final int[] otherIds = new int[CAPACITY];
+
+    /** Row numbers of the input that is joined, and ids of the others, by input. */
+    private final int[][] refs;
+
+    private final SideTable[] tables;
+
+    // Of two inputs, the arrays of the one that is joined and of the other.
+    private int[] ownRows;
+    private int[] otherIds;
     private int count;
     private int rowStart;
     private int resultCount;
     private int completedRows;
-    private boolean isLast;
-    private JoinSide side = JoinSide.LEFT;
+    private boolean endsAmidRow;
+    private int input;
     private Chunk chunk;
-    private ChunkIds others;
+
+    ResultBuffer(SideTable[] tables) {
+        this.tables = tables;
+        this.refs = new int[tables.length][CAPACITY];
+    }
 
     /** Starts a submitted chunk. */
-    void open(JoinSide side, Chunk chunk, ChunkIds others) {
-        this.side = side;
+    void open(int input, Chunk chunk) {
+        this.input = input;
+        this.ownRows = refs[input];
+        this.otherIds = refs[input == 0 ? 1 : 0];
         this.chunk = chunk;
-        this.others = others;
         this.count = 0;
         this.rowStart = 0;
         this.resultCount = 0;
@@ -56,8 +66,9 @@ final class ResultBuffer implements SymmetricBatch {
         if (resultCount > 0) {
             int kept = count - resultCount;
             System.arraycopy(kinds, resultCount, kinds, 0, kept);
-            System.arraycopy(ownRows, resultCount, ownRows, 0, kept);
-            System.arraycopy(otherIds, resultCount, otherIds, 0, kept);
+            for (int[] each : refs) {
+                System.arraycopy(each, resultCount, each, 0, kept);
+            }
             count = kept;
             rowStart = 0;
             resultCount = 0;
@@ -68,10 +79,25 @@ final class ResultBuffer implements SymmetricBatch {
         return count <= CAPACITY - results;
     }
 
+    /** Adds a result of two inputs. */
     void add(byte kind, int ownRow, int otherId) {
         kinds[count] = kind;
         ownRows[count] = ownRow;
         otherIds[count] = otherId;
+        count++;
+    }
+
+    /**
+     * Adds a result.
+     *
+     * @param rows number of the row of the submitted chunk, ids of rows of other inputs, or {@link
+     *     #NONE}, by input
+     */
+    void add(byte kind, int[] rows) {
+        kinds[count] = kind;
+        for (int i = 0; i < rows.length; i++) {
+            refs[i][count] = rows[i];
+        }
         count++;
     }
 
@@ -92,7 +118,7 @@ final class ResultBuffer implements SymmetricBatch {
     SymmetricBatch seal(int completedRows, boolean isAmidRow) {
         this.resultCount = isAmidRow && rowStart > 0 ? rowStart : count;
         this.completedRows = completedRows;
-        this.isLast = completedRows == chunk.rowCount();
+        this.endsAmidRow = isAmidRow && rowStart == 0;
         return this;
     }
 
@@ -109,8 +135,13 @@ final class ResultBuffer implements SymmetricBatch {
     }
 
     @Override
+    public boolean endsAmidRow() {
+        return endsAmidRow;
+    }
+
+    @Override
     public boolean isLast() {
-        return isLast;
+        return completedRows == chunk.rowCount();
     }
 
     @Override
@@ -119,20 +150,17 @@ final class ResultBuffer implements SymmetricBatch {
     }
 
     @Override
-    public @Nullable Chunk chunk(JoinSide side, int result) {
-        if (side == this.side) {
-            return ownRows[result] == NONE ? null : chunk;
+    public @Nullable Chunk chunk(int input, int result) {
+        int ref = refs[input][result];
+        if (ref == NONE) {
+            return null;
         }
-        int id = otherIds[result];
-        return id == NONE ? null : others.chunk(id).chunk;
+        return input == this.input ? chunk : tables[input].ids.chunk(ref).chunk;
     }
 
     @Override
-    public int row(JoinSide side, int result) {
-        if (side == this.side) {
-            return ownRows[result];
-        }
-        int id = otherIds[result];
-        return id == NONE ? NONE : others.row(id);
+    public int row(int input, int result) {
+        int ref = refs[input][result];
+        return input == this.input || ref == NONE ? ref : tables[input].ids.row(ref);
     }
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.cpu.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The rows of one input: the chunks that contain them, and the chains of rows with equal keys, from
- * the last added to the first. The {@link KeyIndex} of both inputs refers to the chains.
+ * the last added to the first. The {@link KeyIndex} of all inputs refers to the chains.
  *
  * <p>Rows leave their chain at once. Their chunk stays until {@link #tidy}, so that results may
  * refer to it.
@@ -61,16 +60,20 @@ final class SideTable implements AutoCloseable {
     private long unknownRetractions;
     private long expiredRows;
 
+    /**
+     * @param number of the input
+     * @param hasMatches whether rows count their matches
+     */
     SideTable(
             SymmetricInput input,
-            JoinSide side,
+            int number,
             boolean hasMatches,
             KeyIndex index,
             Allocator allocator,
             MemoryReservations memory) {
         this.input = input;
         this.columns = new RowColumns(input);
-        this.linkOffset = KeyIndex.linkOffset(side);
+        this.linkOffset = KeyIndex.linkOffset(number);
         this.hasMatches = hasMatches;
         this.index = index;
         this.expires = input.timeToLiveMs() != SymmetricInput.FOREVER;

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -41,6 +40,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The tests of growth and compaction, which small data does not reach. */
 @ExtendWith(RegionLeakExtension.class)
 class CpuSymmetricJoinTest {
+
+    private static final int LEFT = 0;
+    private static final int RIGHT = 1;
 
     private static final ChunkSchema SCHEMA =
             ChunkSchema.of(
@@ -112,21 +114,21 @@ class CpuSymmetricJoinTest {
                 builder.endRow();
             }
             if (builder.isFull() || row == ROWS - 1) {
-                join(join, JoinSide.LEFT, builder.seal(ChunkDescriptor.FACTS, 0, 0, 0));
+                join(join, LEFT, builder.seal(ChunkDescriptor.FACTS, 0, 0, 0));
             }
         }
     }
 
     /** Returns the number of results of each left row. */
-    private static Map<Long, Integer> join(SymmetricJoin join, JoinSide side, Chunk chunk) {
+    private static Map<Long, Integer> join(SymmetricJoin join, int input, Chunk chunk) {
         Map<Long, Integer> rows = new HashMap<>();
-        assertThat(join.submit(side, chunk, 0, 0)).isTrue();
+        assertThat(join.submit(input, chunk, 0, 0)).isTrue();
         SymmetricBatch batch;
         do {
             batch = join.poll();
             for (int i = 0; i < batch.resultCount(); i++) {
-                Chunk left = batch.chunk(JoinSide.LEFT, i);
-                rows.merge(left.getLong(1, batch.row(JoinSide.LEFT, i)), 1, Integer::sum);
+                Chunk left = batch.chunk(LEFT, i);
+                rows.merge(left.getLong(1, batch.row(LEFT, i)), 1, Integer::sum);
             }
         } while (!batch.isLast());
         return rows;
@@ -145,7 +147,7 @@ class CpuSymmetricJoinTest {
             builder.endRow();
             if (builder.isFull() || key == lastKey) {
                 Chunk right = builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
-                join(join, JoinSide.RIGHT, right)
+                join(join, RIGHT, right)
                         .forEach((row, count) -> results.merge(row, count, Integer::sum));
             }
         }
@@ -156,7 +158,7 @@ class CpuSymmetricJoinTest {
             }
         }
         assertThat(results).isEqualTo(expected);
-        assertThat(join.stats().leftRows()).isEqualTo(expected.size());
+        assertThat(join.stats().tableRows().get(LEFT)).isEqualTo(expected.size());
     }
 
     @ParameterizedTest
@@ -195,7 +197,7 @@ class CpuSymmetricJoinTest {
                 submit(join, identity, ChangeKind.INSERT, row -> true);
                 submit(join, identity, ChangeKind.DELETE, row -> true);
                 join.expire(0);
-                assertThat(join.stats().leftRows()).isZero();
+                assertThat(join.stats().tableRows().get(LEFT)).isZero();
                 firstBytes = round == 0 ? join.stats().memoryBytes() : firstBytes;
             }
             assertThat(join.stats().memoryBytes()).isLessThanOrEqualTo(firstBytes * 5 / 4);
@@ -212,7 +214,7 @@ class CpuSymmetricJoinTest {
             for (int round = 0; round < 100; round++) {
                 for (ChangeKind kind : List.of(ChangeKind.INSERT, ChangeKind.DELETE)) {
                     Chunk chunk = chunkOfOneRow(kind);
-                    join(join, JoinSide.LEFT, chunk);
+                    join(join, LEFT, chunk);
                     chunks.add(new WeakReference<>(chunk));
                 }
             }
@@ -313,6 +315,6 @@ class CpuSymmetricJoinTest {
 
     private static void assertMatchesOfLeftJoin(SymmetricJoin join) {
         Chunk right = chunkOfOneRow(ChangeKind.INSERT);
-        assertThat(join(join, JoinSide.RIGHT, right).values()).isNotEmpty().containsOnly(2);
+        assertThat(join(join, RIGHT, right).values()).isNotEmpty().containsOnly(2);
     }
 }

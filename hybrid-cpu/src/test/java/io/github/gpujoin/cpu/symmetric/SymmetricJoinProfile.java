@@ -3,7 +3,6 @@
 package io.github.gpujoin.cpu.symmetric;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -30,6 +29,9 @@ import java.util.Random;
  * of rounds.
  */
 final class SymmetricJoinProfile {
+
+    private static final int LEFT = 0;
+    private static final int RIGHT = 1;
 
     private static final ChunkSchema APPENDED =
             ChunkSchema.of(
@@ -155,7 +157,7 @@ final class SymmetricJoinProfile {
                                 MatchCondition.ALWAYS,
                                 MemoryReservations.unlimited(),
                                 null)) {
-            loaded.forEach(chunk -> join.load(JoinSide.LEFT, chunk, 0));
+            loaded.forEach(chunk -> join.load(LEFT, chunk, 0));
             join.finishLoad(0);
             long rows = rows(left) + rows(right);
             long cpuNs = threads.getCurrentThreadCpuTime();
@@ -185,9 +187,9 @@ final class SymmetricJoinProfile {
         while (lefts < left.size() || rights < right.size()) {
             boolean isLeft = (long) lefts * right.size() < (long) (rights + 1) * left.size();
             if (lefts < left.size() && isLeft) {
-                join.submit(JoinSide.LEFT, left.get(lefts++), 0, 0);
+                join.submit(LEFT, left.get(lefts++), 0, 0);
             } else {
-                join.submit(JoinSide.RIGHT, right.get(rights++), 0, 0);
+                join.submit(RIGHT, right.get(rights++), 0, 0);
             }
             SymmetricBatch batch;
             do {

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.engine.EngineChecks;
 import io.github.gpujoin.core.layout.Chunk;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -25,25 +25,25 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
         CLOSED
     }
 
-    private record Submission(JoinSide side, Chunk chunk, int firstRow, long timeMs) {}
+    private record Submission(int input, Chunk chunk, int firstRow, long timeMs) {}
 
-    private final SymmetricJoinSpec spec;
+    private final List<SymmetricInput> inputs;
     private final Deque<Submission> queue = new ArrayDeque<>();
     private State state = State.LOADING;
 
     /** Whether {@link #begin} was called for the first chunk of the queue. */
     private boolean hasBegun;
 
-    protected AbstractSymmetricJoin(SymmetricJoinSpec spec) {
-        this.spec = spec;
+    protected AbstractSymmetricJoin(List<SymmetricInput> inputs) {
+        this.inputs = List.copyOf(inputs);
     }
 
     // ------------------------------------------------------------------ for subclasses
 
     /**
-     * Applies the rows of a chunk, which is on the heap and checked, to the table of their side.
+     * Applies the rows of a chunk, which is on the heap and checked, to the table of their input.
      */
-    protected abstract void apply(JoinSide side, Chunk chunk, long timeMs);
+    protected abstract void apply(int input, Chunk chunk, long timeMs);
 
     /** Removes expired rows, and counts the matches of all others. */
     protected abstract void countMatches(long timeMs);
@@ -53,7 +53,7 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
      *
      * @param firstRow row from which on {@link #next} returns results
      */
-    protected abstract void begin(JoinSide side, Chunk chunk, int firstRow, long timeMs);
+    protected abstract void begin(int input, Chunk chunk, int firstRow, long timeMs);
 
     /** Returns the next results of the chunk that was begun. */
     protected abstract SymmetricBatch next();
@@ -61,7 +61,7 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     protected abstract void removeExpired(long timeMs);
 
     /** Copies rows as {@link #copyRows} does. */
-    protected abstract void copyTo(JoinSide side, int partition, Consumer<AddedRows> chunks);
+    protected abstract void copyTo(int input, int partition, Consumer<AddedRows> chunks);
 
     /** Frees all memory. Called once. */
     protected abstract void release();
@@ -69,8 +69,8 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     // ------------------------------------------------------------------ life cycle
 
     @Override
-    public final SymmetricJoinSpec spec() {
-        return spec;
+    public final List<SymmetricInput> inputs() {
+        return inputs;
     }
 
     private void require(State expected) {
@@ -99,10 +99,10 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     }
 
     @Override
-    public final void load(JoinSide side, Chunk chunk, long timeMs) {
+    public final void load(int input, Chunk chunk, long timeMs) {
         require(State.LOADING);
-        Chunk kept = checked(side, chunk);
-        orFail(() -> apply(side, kept, timeMs));
+        Chunk kept = checked(input, chunk);
+        orFail(() -> apply(input, kept, timeMs));
     }
 
     @Override
@@ -113,17 +113,17 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     }
 
     @Override
-    public final boolean submit(JoinSide side, Chunk chunk, int firstRow, long timeMs) {
+    public final boolean submit(int input, Chunk chunk, int firstRow, long timeMs) {
         require(State.JOINING);
         if (firstRow < 0 || firstRow > chunk.rowCount()) {
             throw new IllegalArgumentException(
                     "First row is outside the chunk: input=%s, firstRow=%d, rowCount=%d"
-                            .formatted(spec.input(side).name(), firstRow, chunk.rowCount()));
+                            .formatted(inputs.get(input).name(), firstRow, chunk.rowCount()));
         }
         if (queue.size() == MAX_IN_FLIGHT) {
             return false;
         }
-        queue.add(new Submission(side, checked(side, chunk), firstRow, timeMs));
+        queue.add(new Submission(input, checked(input, chunk), firstRow, timeMs));
         return true;
     }
 
@@ -136,7 +136,7 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
         }
         try {
             if (!hasBegun) {
-                begin(first.side, first.chunk, first.firstRow, first.timeMs);
+                begin(first.input, first.chunk, first.firstRow, first.timeMs);
                 hasBegun = true;
             }
             SymmetricBatch batch = next();
@@ -163,10 +163,10 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     }
 
     @Override
-    public final void copyRows(JoinSide side, int partition, Consumer<AddedRows> chunks) {
+    public final void copyRows(int input, int partition, Consumer<AddedRows> chunks) {
         requireIdle();
         Objects.requireNonNull(chunks, "chunks");
-        copyTo(side, partition, chunks);
+        copyTo(input, partition, chunks);
     }
 
     @Override
@@ -181,8 +181,8 @@ public abstract class AbstractSymmetricJoin implements SymmetricJoin {
     // ------------------------------------------------------------------ checks
 
     /** Returns the chunk as it is kept. */
-    private Chunk checked(JoinSide side, Chunk chunk) {
-        SymmetricInput input = spec.input(side);
+    private Chunk checked(int number, Chunk chunk) {
+        SymmetricInput input = inputs.get(number);
         EngineChecks.requireSchema(input.name(), input.schema(), chunk);
         Chunk kept = chunk.onHeap();
         if (input.isChangelog()) {

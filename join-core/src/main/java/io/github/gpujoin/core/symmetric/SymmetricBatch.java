@@ -2,13 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Some results of one submitted chunk, in the order in which they are emitted. Valid until the next
- * call of the join. A result refers to a row of either input, or to none where the other row has no
+ * call of the join. A result refers to a row of each input, or to none where another row has no
  * match or the kind of the join returns only one side.
  */
 public interface SymmetricBatch {
@@ -18,11 +17,15 @@ public interface SymmetricBatch {
 
     /**
      * Returns the number of leading rows of the submitted chunk whose results are complete with
-     * this batch. A join that restarts submits the chunk from this row on. A batch that ends amid
-     * the results of a row contains results of no other row, so that a caller can tell which
-     * results a restart repeats.
+     * this batch. A join that restarts submits the chunk from this row on.
      */
     int completedRows();
+
+    /**
+     * Whether the batch ends amid the results of the row that follows the completed ones. It then
+     * contains results of no other row. A restart would repeat them.
+     */
+    boolean endsAmidRow();
 
     /** Whether this is the last batch of its chunk. */
     boolean isLast();
@@ -31,8 +34,8 @@ public interface SymmetricBatch {
     ChangeKind kind(int result);
 
     /** Returns the chunk of the row of an input, or null if the result has none. */
-    @Nullable Chunk chunk(JoinSide side, int result);
+    @Nullable Chunk chunk(int input, int result);
 
     /** Returns the number of the row in {@link #chunk}; of no meaning if that is null. */
-    int row(JoinSide side, int result);
+    int row(int input, int result);
 }

@@ -2,22 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins two inputs that both go on. Each row of a submitted chunk probes the table of the other
- * input, and then changes the table of its own. Rows of a chunk take effect in order, and chunks in
- * the order of their submission, so that the results are those of a join that reads row by row.
+ * Joins two or more inputs that all go on. Each row of a submitted chunk probes the tables of the
+ * other inputs, and then changes the table of its own. Rows of a chunk take effect in order, and
+ * chunks in the order of their submission, so that the results are those of a join that reads row
+ * by row.
  *
  * <pre>
- *   load(side, chunk) ... finishLoad()      submit(side, chunk) poll() ... poll()      close()
+ *   load(input, chunk) ... finishLoad()    submit(input, chunk) poll() ... poll()      close()
  *   +----------- LOADING ------------+------------------- JOINING -------------------+
  * </pre>
  *
- * <p><b>Results</b> are those of Flink's regular join, kinds of change included:
+ * <p><b>Results</b> of a {@link SymmetricJoinSpec} are those of Flink's regular join, kinds of
+ * change included.
  *
  * <ul>
  *   <li>Inner join: a pair has the kind of the row that was submitted.
@@ -49,10 +51,11 @@ import org.jspecify.annotations.Nullable;
  */
 public interface SymmetricJoin extends AutoCloseable {
 
-    SymmetricJoinSpec spec();
+    /** Returns the inputs. Other methods refer to them by index. */
+    List<SymmetricInput> inputs();
 
     /**
-     * Applies the rows of a chunk to the table of their side without results. The join keeps rows
+     * Applies the rows of a chunk to the table of their input without results. The join keeps rows
      * by reference: the array of a chunk on the heap must not change, and a chunk in a slot or a
      * transient one is copied.
      *
@@ -64,7 +67,7 @@ public interface SymmetricJoin extends AutoCloseable {
      *     contains an unknown code
      * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit
      */
-    void load(JoinSide side, Chunk chunk, long timeMs);
+    void load(int input, Chunk chunk, long timeMs);
 
     /**
      * Ends the load and counts the matches of the loaded rows.
@@ -86,7 +89,7 @@ public interface SymmetricJoin extends AutoCloseable {
      * @throws IllegalArgumentException if the schema is not that of the input, a change column
      *     contains an unknown code, or {@code firstRow} is outside 0 to the row count
      */
-    boolean submit(JoinSide side, Chunk chunk, int firstRow, long timeMs);
+    boolean submit(int input, Chunk chunk, int firstRow, long timeMs);
 
     /**
      * Returns the next results. Every chunk has at least one batch, possibly without results.
@@ -117,7 +120,7 @@ public interface SymmetricJoin extends AutoCloseable {
      *     their changes are INSERT
      * @throws IllegalStateException unless JOINING with nothing in flight
      */
-    void copyRows(JoinSide side, int partition, Consumer<AddedRows> chunks);
+    void copyRows(int input, int partition, Consumer<AddedRows> chunks);
 
     /**
      * Rows of a table.

@@ -5,6 +5,7 @@ package io.github.gpujoin.core.symmetric;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
 import java.io.Serializable;
+import java.util.List;
 
 /**
  * What a symmetric join joins. Semi and anti joins return rows of the left input.
@@ -35,5 +36,10 @@ public record SymmetricJoinSpec(SymmetricInput left, SymmetricInput right, BulkJ
 
     public SymmetricInput input(JoinSide side) {
         return side == JoinSide.LEFT ? left : right;
+    }
+
+    /** Returns the left input, then the right one. */
+    public List<SymmetricInput> inputs() {
+        return List.of(left, right);
     }
 }

@@ -13,7 +13,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -41,6 +40,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ExtendWith(RegionLeakExtension.class)
 public abstract class SymmetricJoinStateConformance {
 
+    private static final int LEFT = 0;
+    private static final int RIGHT = 1;
     private static final Row LEFT_ROW = new Row(5, 1);
     private static final Row RIGHT_ROW = new Row(5, 2);
     private static final Row OTHER_RIGHT_ROW = new Row(5, 3);
@@ -62,22 +63,22 @@ public abstract class SymmetricJoinStateConformance {
         return join;
     }
 
-    private static Chunk chunk(SymmetricJoin join, JoinSide side, Change... changes) {
-        return TestInputs.chunk(join.spec().input(side), 0, List.of(changes));
+    private static Chunk chunk(SymmetricJoin join, int input, Change... changes) {
+        return TestInputs.chunk(join.inputs().get(input), 0, List.of(changes));
     }
 
     private static List<JoinResult> submit(
-            SymmetricJoin join, JoinSide side, ChangeKind kind, Row row) {
-        return join(join, side, chunk(join, side, new Change(kind, row)), 0, 0);
+            SymmetricJoin join, int input, ChangeKind kind, Row row) {
+        return join(join, input, chunk(join, input, new Change(kind, row)), 0, 0);
     }
 
-    private static Chunk inserts(SymmetricJoin join, JoinSide side, int rows, int firstId) {
-        SymmetricInput input = join.spec().input(side);
+    private static Chunk inserts(SymmetricJoin join, int input, int rows, int firstId) {
+        SymmetricInput rowsOf = join.inputs().get(input);
         List<Change> changes =
                 IntStream.range(0, rows)
                         .mapToObj(i -> new Change(INSERT, new Row(5, firstId + i)))
                         .toList();
-        return TestInputs.chunk(input, 0, changes);
+        return TestInputs.chunk(rowsOf, 0, changes);
     }
 
     // ------------------------------------------------------------------ kinds of change
@@ -85,9 +86,9 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldKeepTheKindsOfAnInnerJoin() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.INNER, RowIdentity.MULTISET))) {
-            assertThat(submit(join, JoinSide.LEFT, INSERT, LEFT_ROW)).isEmpty();
+            assertThat(submit(join, LEFT, INSERT, LEFT_ROW)).isEmpty();
             for (ChangeKind kind : List.of(INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE)) {
-                assertThat(submit(join, JoinSide.RIGHT, kind, RIGHT_ROW))
+                assertThat(submit(join, RIGHT, kind, RIGHT_ROW))
                         .containsExactly(new JoinResult(kind, LEFT_ROW, RIGHT_ROW));
             }
         }
@@ -96,21 +97,21 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldRetractTheNullResultOfALeftJoin() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.LEFT, RowIdentity.MULTISET))) {
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_AFTER, LEFT_ROW))
+            assertThat(submit(join, LEFT, UPDATE_AFTER, LEFT_ROW))
                     .containsExactly(new JoinResult(INSERT, LEFT_ROW, null));
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_AFTER, RIGHT_ROW))
+            assertThat(submit(join, RIGHT, UPDATE_AFTER, RIGHT_ROW))
                     .containsExactly(
                             new JoinResult(DELETE, LEFT_ROW, null),
                             new JoinResult(INSERT, LEFT_ROW, RIGHT_ROW));
-            assertThat(submit(join, JoinSide.RIGHT, INSERT, OTHER_RIGHT_ROW))
+            assertThat(submit(join, RIGHT, INSERT, OTHER_RIGHT_ROW))
                     .containsExactly(new JoinResult(INSERT, LEFT_ROW, OTHER_RIGHT_ROW));
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_BEFORE, RIGHT_ROW))
+            assertThat(submit(join, RIGHT, UPDATE_BEFORE, RIGHT_ROW))
                     .containsExactly(new JoinResult(UPDATE_BEFORE, LEFT_ROW, RIGHT_ROW));
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_BEFORE, OTHER_RIGHT_ROW))
+            assertThat(submit(join, RIGHT, UPDATE_BEFORE, OTHER_RIGHT_ROW))
                     .containsExactly(
                             new JoinResult(UPDATE_BEFORE, LEFT_ROW, OTHER_RIGHT_ROW),
                             new JoinResult(INSERT, LEFT_ROW, null));
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_BEFORE, LEFT_ROW))
+            assertThat(submit(join, LEFT, UPDATE_BEFORE, LEFT_ROW))
                     .containsExactly(new JoinResult(DELETE, LEFT_ROW, null));
         }
     }
@@ -118,12 +119,12 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldInsertAndDeleteThePairsOfAFullJoin() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.FULL, RowIdentity.MULTISET))) {
-            submit(join, JoinSide.RIGHT, INSERT, RIGHT_ROW);
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_AFTER, LEFT_ROW))
+            submit(join, RIGHT, INSERT, RIGHT_ROW);
+            assertThat(submit(join, LEFT, UPDATE_AFTER, LEFT_ROW))
                     .containsExactly(
                             new JoinResult(DELETE, null, RIGHT_ROW),
                             new JoinResult(INSERT, LEFT_ROW, RIGHT_ROW));
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_BEFORE, LEFT_ROW))
+            assertThat(submit(join, LEFT, UPDATE_BEFORE, LEFT_ROW))
                     .containsExactly(
                             new JoinResult(DELETE, LEFT_ROW, RIGHT_ROW),
                             new JoinResult(INSERT, null, RIGHT_ROW));
@@ -133,15 +134,15 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldKeepTheKindsOfASemiJoin() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.SEMI, RowIdentity.MULTISET))) {
-            submit(join, JoinSide.LEFT, INSERT, LEFT_ROW);
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_AFTER, RIGHT_ROW))
+            submit(join, LEFT, INSERT, LEFT_ROW);
+            assertThat(submit(join, RIGHT, UPDATE_AFTER, RIGHT_ROW))
                     .containsExactly(new JoinResult(UPDATE_AFTER, LEFT_ROW, null));
-            assertThat(submit(join, JoinSide.RIGHT, INSERT, OTHER_RIGHT_ROW)).isEmpty();
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_BEFORE, LEFT_ROW))
+            assertThat(submit(join, RIGHT, INSERT, OTHER_RIGHT_ROW)).isEmpty();
+            assertThat(submit(join, LEFT, UPDATE_BEFORE, LEFT_ROW))
                     .containsExactly(new JoinResult(UPDATE_BEFORE, LEFT_ROW, null));
-            submit(join, JoinSide.LEFT, UPDATE_AFTER, LEFT_ROW);
-            assertThat(submit(join, JoinSide.RIGHT, DELETE, RIGHT_ROW)).isEmpty();
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_BEFORE, OTHER_RIGHT_ROW))
+            submit(join, LEFT, UPDATE_AFTER, LEFT_ROW);
+            assertThat(submit(join, RIGHT, DELETE, RIGHT_ROW)).isEmpty();
+            assertThat(submit(join, RIGHT, UPDATE_BEFORE, OTHER_RIGHT_ROW))
                     .containsExactly(new JoinResult(UPDATE_BEFORE, LEFT_ROW, null));
         }
     }
@@ -149,12 +150,12 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldInsertAndDeleteTheRowsOfAnAntiJoin() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.ANTI, RowIdentity.MULTISET))) {
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_AFTER, LEFT_ROW))
+            assertThat(submit(join, LEFT, UPDATE_AFTER, LEFT_ROW))
                     .containsExactly(new JoinResult(UPDATE_AFTER, LEFT_ROW, null));
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_AFTER, RIGHT_ROW))
+            assertThat(submit(join, RIGHT, UPDATE_AFTER, RIGHT_ROW))
                     .containsExactly(new JoinResult(DELETE, LEFT_ROW, null));
-            assertThat(submit(join, JoinSide.LEFT, INSERT, LEFT_ROW)).isEmpty();
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_BEFORE, RIGHT_ROW))
+            assertThat(submit(join, LEFT, INSERT, LEFT_ROW)).isEmpty();
+            assertThat(submit(join, RIGHT, UPDATE_BEFORE, RIGHT_ROW))
                     .containsExactly(
                             new JoinResult(INSERT, LEFT_ROW, null),
                             new JoinResult(INSERT, LEFT_ROW, null));
@@ -165,14 +166,14 @@ public abstract class SymmetricJoinStateConformance {
     @EnumSource(names = "APPEND_ONLY", mode = EnumSource.Mode.EXCLUDE)
     void shouldJoinAndCountRetractionsOfUnknownRows(RowIdentity identity) {
         try (SymmetricJoin join = open(spec(BulkJoinKind.INNER, identity))) {
-            submit(join, JoinSide.LEFT, INSERT, LEFT_ROW);
-            assertThat(submit(join, JoinSide.RIGHT, DELETE, RIGHT_ROW))
+            submit(join, LEFT, INSERT, LEFT_ROW);
+            assertThat(submit(join, RIGHT, DELETE, RIGHT_ROW))
                     .containsExactly(new JoinResult(DELETE, LEFT_ROW, RIGHT_ROW));
-            submit(join, JoinSide.RIGHT, INSERT, RIGHT_ROW);
-            submit(join, JoinSide.RIGHT, DELETE, RIGHT_ROW);
-            submit(join, JoinSide.RIGHT, DELETE, RIGHT_ROW);
+            submit(join, RIGHT, INSERT, RIGHT_ROW);
+            submit(join, RIGHT, DELETE, RIGHT_ROW);
+            submit(join, RIGHT, DELETE, RIGHT_ROW);
             assertThat(join.stats().unknownRetractions()).isEqualTo(2);
-            assertThat(join.stats().rightRows()).isZero();
+            assertThat(join.stats().tableRows().get(RIGHT)).isZero();
         }
     }
 
@@ -182,18 +183,18 @@ public abstract class SymmetricJoinStateConformance {
         try (SymmetricJoin join = open(spec(BulkJoinKind.LEFT, identity))) {
             Row before = new Row(5L, 2, 10, "before");
             Row after = new Row(5L, 2, 20, "after");
-            submit(join, JoinSide.RIGHT, INSERT, before);
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_AFTER, after)).isEmpty();
-            assertThat(submit(join, JoinSide.LEFT, INSERT, LEFT_ROW))
+            submit(join, RIGHT, INSERT, before);
+            assertThat(submit(join, RIGHT, UPDATE_AFTER, after)).isEmpty();
+            assertThat(submit(join, LEFT, INSERT, LEFT_ROW))
                     .containsExactly(new JoinResult(INSERT, LEFT_ROW, after));
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_AFTER, LEFT_ROW))
+            assertThat(submit(join, LEFT, UPDATE_AFTER, LEFT_ROW))
                     .containsExactly(new JoinResult(INSERT, LEFT_ROW, after));
-            assertThat(submit(join, JoinSide.RIGHT, DELETE, before))
+            assertThat(submit(join, RIGHT, DELETE, before))
                     .containsExactly(
                             new JoinResult(DELETE, LEFT_ROW, before),
                             new JoinResult(INSERT, LEFT_ROW, null));
-            assertThat(join.stats().leftRows()).isOne();
-            assertThat(join.stats().rightRows()).isZero();
+            assertThat(join.stats().tableRows().get(LEFT)).isOne();
+            assertThat(join.stats().tableRows().get(RIGHT)).isZero();
             assertThat(join.stats().unknownRetractions()).isZero();
         }
     }
@@ -202,13 +203,13 @@ public abstract class SymmetricJoinStateConformance {
     void shouldKeepRowsWithANullKeyOutOfTheTables() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.FULL, RowIdentity.MULTISET))) {
             Row row = new Row(null, 1, 2, "x");
-            assertThat(submit(join, JoinSide.LEFT, INSERT, row))
+            assertThat(submit(join, LEFT, INSERT, row))
                     .containsExactly(new JoinResult(INSERT, row, null));
-            assertThat(submit(join, JoinSide.RIGHT, UPDATE_AFTER, row))
+            assertThat(submit(join, RIGHT, UPDATE_AFTER, row))
                     .containsExactly(new JoinResult(INSERT, null, row));
-            assertThat(submit(join, JoinSide.LEFT, UPDATE_BEFORE, row))
+            assertThat(submit(join, LEFT, UPDATE_BEFORE, row))
                     .containsExactly(new JoinResult(DELETE, row, null));
-            assertThat(join.stats().leftRows() + join.stats().rightRows()).isZero();
+            assertThat(join.stats().tableRows()).containsExactly(0L, 0L);
             assertThat(join.stats().unknownRetractions()).isZero();
         }
     }
@@ -223,16 +224,16 @@ public abstract class SymmetricJoinStateConformance {
                         TestInputs.input("r", RowIdentity.MULTISET, false),
                         BulkJoinKind.INNER);
         try (SymmetricJoin join = open(spec)) {
-            Chunk left = chunk(join, JoinSide.LEFT, new Change(INSERT, LEFT_ROW));
-            Chunk right = chunk(join, JoinSide.RIGHT, new Change(INSERT, RIGHT_ROW));
-            join(join, JoinSide.LEFT, left, 0, 1_000);
-            assertThat(join(join, JoinSide.RIGHT, right, 0, 1_099)).hasSize(1);
-            assertThat(join(join, JoinSide.RIGHT, right, 0, 1_100)).isEmpty();
-            join(join, JoinSide.LEFT, left, 0, 2_000);
-            join(join, JoinSide.LEFT, left, 0, 2_090);
-            assertThat(join(join, JoinSide.RIGHT, right, 0, 2_150)).hasSize(2);
+            Chunk left = chunk(join, LEFT, new Change(INSERT, LEFT_ROW));
+            Chunk right = chunk(join, RIGHT, new Change(INSERT, RIGHT_ROW));
+            join(join, LEFT, left, 0, 1_000);
+            assertThat(join(join, RIGHT, right, 0, 1_099)).hasSize(1);
+            assertThat(join(join, RIGHT, right, 0, 1_100)).isEmpty();
+            join(join, LEFT, left, 0, 2_000);
+            join(join, LEFT, left, 0, 2_090);
+            assertThat(join(join, RIGHT, right, 0, 2_150)).hasSize(2);
             join.expire(2_190);
-            assertThat(join.stats().leftRows()).isZero();
+            assertThat(join.stats().tableRows().get(LEFT)).isZero();
             assertThat(join.stats().expiredRows()).isEqualTo(3);
         }
     }
@@ -246,13 +247,13 @@ public abstract class SymmetricJoinStateConformance {
                         BulkJoinKind.RIGHT);
         try (SymmetricJoin join =
                 create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
-            join.load(JoinSide.LEFT, chunk(join, JoinSide.LEFT, new Change(INSERT, LEFT_ROW)), 10);
-            join.load(JoinSide.LEFT, chunk(join, JoinSide.LEFT, new Change(INSERT, LEFT_ROW)), 20);
+            join.load(LEFT, chunk(join, LEFT, new Change(INSERT, LEFT_ROW)), 10);
+            join.load(LEFT, chunk(join, LEFT, new Change(INSERT, LEFT_ROW)), 20);
             join.finishLoad(110);
-            assertThat(join.stats().leftRows()).isOne();
-            Chunk right = chunk(join, JoinSide.RIGHT, new Change(INSERT, RIGHT_ROW));
-            assertThat(join(join, JoinSide.RIGHT, right, 0, 119)).hasSize(1);
-            assertThat(join(join, JoinSide.RIGHT, right, 0, 120))
+            assertThat(join.stats().tableRows().get(LEFT)).isOne();
+            Chunk right = chunk(join, RIGHT, new Change(INSERT, RIGHT_ROW));
+            assertThat(join(join, RIGHT, right, 0, 119)).hasSize(1);
+            assertThat(join(join, RIGHT, right, 0, 120))
                     .containsExactly(new JoinResult(INSERT, null, RIGHT_ROW));
         }
     }
@@ -264,10 +265,10 @@ public abstract class SymmetricJoinStateConformance {
     void shouldRepeatOnlyIncompleteRowsAfterRestart(BulkJoinKind kind) {
         SymmetricJoinSpec spec = spec(kind, RowIdentity.UNIQUE_COLUMNS);
         try (SymmetricJoin join = open(spec)) {
-            Chunk left = inserts(join, JoinSide.LEFT, 1_500, 0);
-            Chunk right = inserts(join, JoinSide.RIGHT, 12, 0);
-            join(join, JoinSide.LEFT, left, 0, 0);
-            assertThat(join.submit(JoinSide.RIGHT, right, 0, 0)).isTrue();
+            Chunk left = inserts(join, LEFT, 1_500, 0);
+            Chunk right = inserts(join, RIGHT, 12, 0);
+            join(join, LEFT, left, 0, 0);
+            assertThat(join.submit(RIGHT, right, 0, 0)).isTrue();
             List<JoinResult> results = new ArrayList<>();
             List<Integer> restarts = new ArrayList<>();
             List<Integer> resultsBefore = new ArrayList<>();
@@ -276,7 +277,7 @@ public abstract class SymmetricJoinStateConformance {
             do {
                 batch = join.poll();
                 assertThat(batch.resultCount()).isLessThanOrEqualTo(1 << 14);
-                results.addAll(JoinResult.of(batch));
+                results.addAll(JoinResult.of(join, batch));
                 if (batch.completedRows() > completedRows) {
                     completedRows = batch.completedRows();
                     restarts.add(completedRows);
@@ -291,14 +292,13 @@ public abstract class SymmetricJoinStateConformance {
             for (int i = 0; i < restarts.size(); i += Math.max(1, restarts.size() / 2)) {
                 try (SymmetricJoin restarted =
                         create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
-                    restarted.load(JoinSide.LEFT, left, 0);
+                    restarted.load(LEFT, left, 0);
                     restarted.finishLoad(0);
-                    List<JoinResult> repeated =
-                            join(restarted, JoinSide.RIGHT, right, restarts.get(i), 0);
+                    List<JoinResult> repeated = join(restarted, RIGHT, right, restarts.get(i), 0);
                     assertThat(counts(repeated))
                             .isEqualTo(
                                     counts(results.subList(resultsBefore.get(i), results.size())));
-                    assertThat(restarted.stats().rightRows()).isEqualTo(12);
+                    assertThat(restarted.stats().tableRows().get(RIGHT)).isEqualTo(12);
                 }
             }
         }
@@ -312,12 +312,12 @@ public abstract class SymmetricJoinStateConformance {
     @Test
     void shouldReturnTheResultsOfOneRowAcrossBatches() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.FULL, RowIdentity.MULTISET))) {
-            join(join, JoinSide.LEFT, inserts(join, JoinSide.LEFT, 9_000, 0), 0, 0);
+            join(join, LEFT, inserts(join, LEFT, 9_000, 0), 0, 0);
             for (int copy = 0; copy < 2; copy++) {
-                join(join, JoinSide.LEFT, chunk(join, JoinSide.LEFT, insert(7)), 0, 0);
+                join(join, LEFT, chunk(join, LEFT, insert(7)), 0, 0);
             }
-            Chunk right = chunk(join, JoinSide.RIGHT, insert(-1), insert(-2));
-            join.submit(JoinSide.RIGHT, right, 0, 0);
+            Chunk right = chunk(join, RIGHT, insert(-1), insert(-2));
+            join.submit(RIGHT, right, 0, 0);
             int results = 0;
             int batches = 0;
             SymmetricBatch batch;
@@ -327,9 +327,7 @@ public abstract class SymmetricJoinStateConformance {
                 results += batch.resultCount();
                 if (batch.completedRows() == 0) {
                     for (int i = 0; i < batch.resultCount(); i++) {
-                        assertThat(
-                                        batch.chunk(JoinSide.RIGHT, i) == null
-                                                || batch.row(JoinSide.RIGHT, i) == 0)
+                        assertThat(batch.chunk(RIGHT, i) == null || batch.row(RIGHT, i) == 0)
                                 .isTrue();
                     }
                 }
@@ -347,24 +345,24 @@ public abstract class SymmetricJoinStateConformance {
     void shouldReturnABatchForAChunkWithoutRows() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.LEFT, RowIdentity.APPEND_ONLY))) {
             assertThat(join.poll()).isNull();
-            assertThat(join(join, JoinSide.LEFT, chunk(join, JoinSide.LEFT), 0, 0)).isEmpty();
+            assertThat(join(join, LEFT, chunk(join, LEFT), 0, 0)).isEmpty();
         }
     }
 
     @Test
     void shouldJoinQueuedChunksInOrder() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.INNER, RowIdentity.MULTISET))) {
-            Chunk insert = chunk(join, JoinSide.LEFT, new Change(INSERT, LEFT_ROW));
-            Chunk delete = chunk(join, JoinSide.LEFT, new Change(DELETE, LEFT_ROW));
-            Chunk right = chunk(join, JoinSide.RIGHT, new Change(INSERT, RIGHT_ROW));
+            Chunk insert = chunk(join, LEFT, new Change(INSERT, LEFT_ROW));
+            Chunk delete = chunk(join, LEFT, new Change(DELETE, LEFT_ROW));
+            Chunk right = chunk(join, RIGHT, new Change(INSERT, RIGHT_ROW));
             int chunks = 0;
             boolean hasRoom = true;
             while (hasRoom) {
                 hasRoom =
                         switch (chunks % 4) {
-                            case 0 -> join.submit(JoinSide.LEFT, insert, 0, 0);
-                            case 2 -> join.submit(JoinSide.LEFT, delete, 0, 0);
-                            default -> join.submit(JoinSide.RIGHT, right, 0, 0);
+                            case 0 -> join.submit(LEFT, insert, 0, 0);
+                            case 2 -> join.submit(LEFT, delete, 0, 0);
+                            default -> join.submit(RIGHT, right, 0, 0);
                         };
                 chunks += hasRoom ? 1 : 0;
             }
@@ -385,12 +383,12 @@ public abstract class SymmetricJoinStateConformance {
     void shouldCopyTransientChunks() {
         try (SymmetricJoin join = open(spec(BulkJoinKind.INNER, RowIdentity.APPEND_ONLY))) {
             ChunkBuilder builder = new ChunkBuilder(TestInputs.SCHEMA, 200);
-            SymmetricInput input = join.spec().left();
+            SymmetricInput input = join.inputs().get(LEFT);
             for (int id = 0; id < 3; id++) {
                 TestInputs.addRow(builder, input, insert(id));
-                join(join, JoinSide.LEFT, builder.sealTransient(-1, 0, 0, 0), 0, 0);
+                join(join, LEFT, builder.sealTransient(-1, 0, 0, 0), 0, 0);
             }
-            assertThat(submit(join, JoinSide.RIGHT, INSERT, RIGHT_ROW))
+            assertThat(submit(join, RIGHT, INSERT, RIGHT_ROW))
                     .extracting(result -> result.left().id())
                     .containsExactlyInAnyOrder(0, 1, 2);
         }
@@ -402,14 +400,14 @@ public abstract class SymmetricJoinStateConformance {
             for (int id = 0; id < 10; id++) {
                 Chunk chunk =
                         TestInputs.chunk(
-                                join.spec().left(),
+                                join.inputs().get(LEFT),
                                 id % 2,
                                 List.of(new Change(INSERT, new Row(id % 2, id))));
-                join(join, JoinSide.LEFT, chunk, 0, id);
+                join(join, LEFT, chunk, 0, id);
             }
             List<Integer> ids = new ArrayList<>();
             join.copyRows(
-                    JoinSide.LEFT,
+                    LEFT,
                     1,
                     rows -> {
                         assertThat(rows.chunk().partition()).isOne();
@@ -463,7 +461,7 @@ public abstract class SymmetricJoinStateConformance {
                 .isThrownBy(
                         () -> {
                             for (int i = 0; i < 1_000; i++) {
-                                join(join, JoinSide.LEFT, distinctKeys(join, i), 0, 0);
+                                join(join, LEFT, distinctKeys(join, i), 0, 0);
                             }
                         });
         assertThatIllegalStateException().isThrownBy(join::poll).withMessageContaining("FAILED");
@@ -474,7 +472,7 @@ public abstract class SymmetricJoinStateConformance {
 
     private static Chunk distinctKeys(SymmetricJoin join, int number) {
         return TestInputs.chunk(
-                join.spec().left(),
+                join.inputs().get(LEFT),
                 0,
                 IntStream.range(number * 1_000, (number + 1) * 1_000)
                         .mapToObj(id -> new Change(INSERT, new Row(id, id)))
@@ -498,11 +496,11 @@ public abstract class SymmetricJoinStateConformance {
                     }
                     changes.add(new Change(UPDATE_AFTER, new Row((long) key, key, round, "x")));
                 }
-                for (JoinSide side : JoinSide.values()) {
-                    join(join, side, TestInputs.chunk(join.spec().input(side), 0, changes), 0, 0);
+                for (int input : new int[] {LEFT, RIGHT}) {
+                    join(join, input, TestInputs.chunk(join.inputs().get(input), 0, changes), 0, 0);
                 }
             }
-            assertThat(join.stats().leftRows()).isEqualTo(500);
+            assertThat(join.stats().tableRows().get(LEFT)).isEqualTo(500);
             assertThat(join.stats().memoryBytes()).isLessThan(4 << 20);
             assertThat(join.stats().unknownRetractions()).isZero();
         }
@@ -521,11 +519,11 @@ public abstract class SymmetricJoinStateConformance {
                             MatchCondition.ALWAYS,
                             limit);
             if (state > 0) {
-                join.load(JoinSide.LEFT, inserts(join, JoinSide.LEFT, 5_000, 0), 0);
+                join.load(LEFT, inserts(join, LEFT, 5_000, 0), 0);
             }
             if (state > 1) {
                 join.finishLoad(0);
-                join.submit(JoinSide.RIGHT, inserts(join, JoinSide.RIGHT, 5, 0), 0, 0);
+                join.submit(RIGHT, inserts(join, RIGHT, 5, 0), 0, 0);
             }
             if (state > 2) {
                 assertThat(join.poll().isLast()).isFalse();
@@ -544,20 +542,20 @@ public abstract class SymmetricJoinStateConformance {
                         spec(BulkJoinKind.INNER, RowIdentity.APPEND_ONLY),
                         MatchCondition.ALWAYS,
                         MemoryReservations.unlimited());
-        Chunk chunk = inserts(join, JoinSide.LEFT, 2, 0);
+        Chunk chunk = inserts(join, LEFT, 2, 0);
         assertThatIllegalStateException()
-                .isThrownBy(() -> join.submit(JoinSide.LEFT, chunk, 0, 0))
+                .isThrownBy(() -> join.submit(LEFT, chunk, 0, 0))
                 .withMessageContaining("LOADING");
         assertThatIllegalStateException().isThrownBy(join::poll);
         assertThatIllegalStateException().isThrownBy(() -> join.expire(0));
         join.finishLoad(0);
         assertThatIllegalStateException()
-                .isThrownBy(() -> join.load(JoinSide.LEFT, chunk, 0))
+                .isThrownBy(() -> join.load(LEFT, chunk, 0))
                 .withMessageContaining("JOINING");
         assertThatIllegalStateException().isThrownBy(() -> join.finishLoad(0));
-        join.submit(JoinSide.LEFT, chunk, 0, 0);
+        join.submit(LEFT, chunk, 0, 0);
         assertThatIllegalStateException()
-                .isThrownBy(() -> join.copyRows(JoinSide.LEFT, 0, rows -> {}))
+                .isThrownBy(() -> join.copyRows(LEFT, 0, rows -> {}))
                 .withMessageContaining("inFlight=1");
         assertThatIllegalStateException().isThrownBy(() -> join.expire(0));
         join.close();
@@ -570,22 +568,17 @@ public abstract class SymmetricJoinStateConformance {
             ChunkSchema other = ChunkSchema.of(Column.of("key", ColumnType.INT32));
             assertThatIllegalArgumentException()
                     .isThrownBy(
-                            () ->
-                                    join.submit(
-                                            JoinSide.LEFT,
-                                            TestChunks.of(other, new Object[] {1}),
-                                            0,
-                                            0))
+                            () -> join.submit(LEFT, TestChunks.of(other, new Object[] {1}), 0, 0))
                     .withMessageContaining("input=l");
             Chunk unknown =
                     TestChunks.of(
                             TestInputs.SCHEMA, new Object[] {1L, 0, 0, 0, 9, null, new byte[8]});
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> join.submit(JoinSide.RIGHT, unknown, 0, 0))
+                    .isThrownBy(() -> join.submit(RIGHT, unknown, 0, 0))
                     .withMessage("Row has an unknown change: input=r, row=0");
-            Chunk chunk = inserts(join, JoinSide.LEFT, 2, 0);
+            Chunk chunk = inserts(join, LEFT, 2, 0);
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> join.submit(JoinSide.LEFT, chunk, 3, 0))
+                    .isThrownBy(() -> join.submit(LEFT, chunk, 3, 0))
                     .withMessageContaining("firstRow=3, rowCount=2");
             assertThat(join.inFlightCount()).isZero();
         }

@@ -139,8 +139,9 @@ public final class JoinedChunkEmitter implements SymmetricResultEmitter<Chunk> {
         long to = targetOf(column.target, width);
         byte[] target = results.array();
         for (int i = 0; i < count; i++) {
-            Chunk chunk = batch.chunk(column.side, from + i);
-            long value = fixed(chunk, column.source, width, batch.row(column.side, from + i));
+            Chunk chunk = batch.chunk(column.side.ordinal(), from + i);
+            long value =
+                    fixed(chunk, column.source, width, batch.row(column.side.ordinal(), from + i));
             Memory.putInteger(target, to + (long) width * i, width, value);
         }
     }
@@ -151,8 +152,8 @@ public final class JoinedChunkEmitter implements SymmetricResultEmitter<Chunk> {
     }
 
     private void copyVariableWidth(SymmetricBatch batch, int result, VariableWidth column) {
-        Chunk chunk = batch.chunk(column.side, result);
-        int row = batch.row(column.side, result);
+        Chunk chunk = batch.chunk(column.side.ordinal(), result);
+        int row = batch.row(column.side.ordinal(), result);
         if (chunk == null
                 || column.nullColumn != NONE && chunk.getInt(column.nullColumn, row) != 0) {
             results.addNull();

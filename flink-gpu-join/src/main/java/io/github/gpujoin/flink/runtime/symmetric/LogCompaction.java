@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoin.AddedRows;
-import io.github.gpujoin.core.symmetric.SymmetricJoinStats;
 import io.github.gpujoin.flink.state.InputLog;
 import io.github.gpujoin.flink.state.PartitionKeys;
 import io.github.gpujoin.flink.state.PartitionSize;
@@ -35,7 +33,7 @@ final class LogCompaction {
     private static final long SHORT_CHUNK_ROWS = 32;
 
     private final PartitionTables tables;
-    private final JoinSide side;
+    private final int input;
     private final InputLog log;
     private final PartitionKeys keys;
     private final Deque<Integer> partitions = new ArrayDeque<>();
@@ -47,9 +45,9 @@ final class LogCompaction {
 
     private long liveBefore;
 
-    LogCompaction(PartitionTables tables, JoinSide side, InputLog log, PartitionKeys keys) {
+    LogCompaction(PartitionTables tables, int input, InputLog log, PartitionKeys keys) {
         this.tables = tables;
-        this.side = side;
+        this.input = input;
         this.log = log;
         this.keys = keys;
     }
@@ -80,14 +78,13 @@ final class LogCompaction {
     /** Rows that expire keep the time of their chunk, so their chunks are not merged. */
     private boolean isMostlyShort() {
         long chunks = log.chunkCount();
-        return tables.join().spec().input(side).timeToLiveMs() == SymmetricInput.FOREVER
+        return tables.join().inputs().get(input).timeToLiveMs() == SymmetricInput.FOREVER
                 && chunks > 2 * Math.max(chunksBefore, MIN_CHUNKS)
                 && log.rowCount() < SHORT_CHUNK_ROWS * chunks;
     }
 
     private long liveRows() {
-        SymmetricJoinStats stats = tables.join().stats();
-        return side == JoinSide.LEFT ? stats.leftRows() : stats.rightRows();
+        return tables.join().stats().tableRows().get(input);
     }
 
     /**
@@ -97,7 +94,7 @@ final class LogCompaction {
     void step() throws Exception {
         int partition = partitions.remove();
         if (!tables.isSpilled(partition)) {
-            rewrite(tables.join(), side, log, partition);
+            rewrite(tables.join(), input, log, partition);
         }
         if (partitions.isEmpty()) {
             loggedBefore = log.rowCount();
@@ -107,24 +104,23 @@ final class LogCompaction {
     }
 
     /** Rewrites the log of a spilled partition if most of its rows are dead. */
-    static void rewriteIfDead(SymmetricJoin join, JoinSide side, InputLog log, int partition)
+    static void rewriteIfDead(SymmetricJoin join, int input, InputLog log, int partition)
             throws Exception {
-        SymmetricJoinStats stats = join.stats();
-        long live = side == JoinSide.LEFT ? stats.leftRows() : stats.rightRows();
+        long live = join.stats().tableRows().get(input);
         if (log.size(partition).rows() > 2 * Math.max(live, MIN_PARTITION_ROWS)) {
-            rewrite(join, side, log, partition);
+            rewrite(join, input, log, partition);
         }
     }
 
     /** Rewrites the log of a partition to the rows of its table, if that makes it shorter. */
-    static void rewrite(SymmetricJoin join, JoinSide side, InputLog log, int partition)
+    static void rewrite(SymmetricJoin join, int input, InputLog log, int partition)
             throws Exception {
         PartitionSize logged = log.size(partition);
         if (logged.rows() == 0) {
             return;
         }
         List<AddedRows> live = new ArrayList<>();
-        join.copyRows(side, partition, live::add);
+        join.copyRows(input, partition, live::add);
         long liveRows = live.stream().mapToLong(rows -> rows.chunk().rowCount()).sum();
         if (liveRows < logged.rows() || live.size() < logged.chunks()) {
             log.rewrite(partition, live);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
@@ -165,13 +164,14 @@ final class PartitionTables implements AutoCloseable {
     }
 
     private void load(SymmetricJoin into, int partition, long timeMs) throws Exception {
-        for (JoinSide side : JoinSide.values()) {
-            state.log(side)
+        for (int i = 0; i < into.inputs().size(); i++) {
+            int input = i;
+            state.log(input)
                     .replay(
                             partition,
                             rows -> {
                                 checkNotCancelled.run();
-                                into.load(side, rows.chunk(), Math.min(rows.timeMs(), timeMs));
+                                into.load(input, rows.chunk(), Math.min(rows.timeMs(), timeMs));
                             });
         }
     }

@@ -14,16 +14,24 @@ import org.apache.flink.util.OutputTag;
 
 /**
  * The output of an operator that queues chunks. Flink's operator combines watermarks and statuses
- * of both inputs and emits them here; they queue behind the chunks that arrived earlier.
+ * of all inputs and emits them here; they queue behind the chunks that arrived earlier.
  */
 final class QueuedOutput<OUT> implements Output<StreamRecord<OUT>> {
 
     private final Output<StreamRecord<OUT>> output;
-    private final BiConsumer<Object, Runnable> queue;
+    private BiConsumer<Object, Runnable> queue = (kind, emit) -> emit.run();
 
-    QueuedOutput(Output<StreamRecord<OUT>> output, BiConsumer<Object, Runnable> queue) {
+    QueuedOutput(Output<StreamRecord<OUT>> output) {
         this.output = output;
-        this.queue = queue;
+    }
+
+    /**
+     * Queues elements from now on.
+     *
+     * @param elements receives the kind of an element, and what emits it
+     */
+    void queueIn(BiConsumer<Object, Runnable> elements) {
+        queue = elements;
     }
 
     @Override

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
@@ -10,7 +9,7 @@ import io.github.gpujoin.flink.state.PendingLog.PendingRows;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
@@ -28,7 +27,7 @@ final class SpilledRows {
     private final PartitionTables tables;
     private final SymmetricState state;
     private final long delayMs;
-    private final BiPredicate<SymmetricBatch, PendingRows> emit;
+    private final Predicate<SymmetricBatch> emit;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Partitions that the current round has yet to join. */
@@ -43,14 +42,14 @@ final class SpilledRows {
 
     /**
      * @param delayMs for which rows wait for a round
-     * @param emit emits results of rows; returns whether these may end amid a row
+     * @param emit emits results; returns whether these end amid a row
      * @param checkNotCancelled throws if the task has been cancelled
      */
     SpilledRows(
             PartitionTables tables,
             SymmetricState state,
             long delayMs,
-            BiPredicate<SymmetricBatch, PendingRows> emit,
+            Predicate<SymmetricBatch> emit,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.tables = tables;
         this.state = state;
@@ -126,8 +125,8 @@ final class SpilledRows {
                     checkNotCancelled.run();
                     join(join, waiting, next, nowMs);
                 }
-                for (JoinSide side : JoinSide.values()) {
-                    LogCompaction.rewriteIfDead(join, side, state.log(side), partition);
+                for (int input = 0; input < join.inputs().size(); input++) {
+                    LogCompaction.rewriteIfDead(join, input, state.log(input), partition);
                 }
             } catch (MemoryRefusedException e) {
                 tables.spill(nowMs, e);
@@ -139,7 +138,7 @@ final class SpilledRows {
     private void join(SymmetricJoin join, List<PendingRows> waiting, int index, long nowMs)
             throws Exception {
         PendingRows rows = waiting.get(index);
-        join.submit(rows.side(), rows.chunk(), rows.firstRow(), nowMs);
+        join.submit(rows.input(), rows.chunk(), rows.firstRow(), nowMs);
         boolean isAmidRow = false;
         while (true) {
             SymmetricBatch batch;
@@ -155,10 +154,10 @@ final class SpilledRows {
                 Thread.onSpinWait();
                 continue;
             }
-            isAmidRow = emit.test(batch, rows);
-            waiting.set(index, new PendingRows(rows.side(), rows.chunk(), batch.completedRows()));
+            isAmidRow = emit.test(batch);
+            waiting.set(index, new PendingRows(rows.input(), rows.chunk(), batch.completedRows()));
             if (batch.isLast()) {
-                state.log(rows.side()).append(rows.chunk(), nowMs);
+                state.log(rows.input()).append(rows.chunk(), nowMs);
                 return;
             }
         }

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoinStats;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.state.LogBytes;
+import java.util.List;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
@@ -18,23 +18,27 @@ import org.apache.flink.metrics.MetricGroup;
  */
 final class SymmetricJoinMetrics {
 
-    private static final SymmetricJoinStats NONE = new SymmetricJoinStats(0, 0, 0, 0, 0, 0);
+    private static final SymmetricJoinStats NONE = new SymmetricJoinStats(List.of(), 0, 0, 0, 0);
 
-    private final Counter leftRows;
-    private final Counter rightRows;
+    private final List<Counter> receivedRows;
     private final Counter resultRows;
     private volatile SymmetricJoinStats stats = NONE;
     private volatile int waitingChunks;
     private volatile int spilledPartitions;
 
-    SymmetricJoinMetrics(MetricGroup operatorGroup, String engine, LogBytes logged) {
+    /**
+     * @param labels of the inputs
+     */
+    SymmetricJoinMetrics(
+            MetricGroup operatorGroup, List<String> labels, String engine, LogBytes logged) {
         MetricGroup group = operatorGroup.addGroup(JoinMetrics.GROUP);
         group.gauge("engine", () -> engine);
-        leftRows = group.counter("leftRows");
-        rightRows = group.counter("rightRows");
+        receivedRows = labels.stream().map(label -> group.counter(label + "Rows")).toList();
         resultRows = group.counter("resultRows");
-        gauge(group, "leftTableRows", () -> stats.leftRows());
-        gauge(group, "rightTableRows", () -> stats.rightRows());
+        for (int i = 0; i < labels.size(); i++) {
+            int input = i;
+            gauge(group, labels.get(i) + "TableRows", () -> tableRows(input));
+        }
         gauge(group, "tableBytes", () -> stats.memoryBytes());
         gauge(group, "spilledBytes", () -> stats.spilledBytes());
         gauge(group, "unknownRetractions", () -> stats.unknownRetractions());
@@ -48,8 +52,13 @@ final class SymmetricJoinMetrics {
         group.gauge(name, value);
     }
 
-    void received(JoinSide side, Chunk chunk) {
-        (side == JoinSide.LEFT ? leftRows : rightRows).inc(chunk.rowCount());
+    private long tableRows(int input) {
+        SymmetricJoinStats current = stats;
+        return current == NONE ? 0 : current.tableRows().get(input);
+    }
+
+    void received(int input, Chunk chunk) {
+        receivedRows.get(input).inc(chunk.rowCount());
     }
 
     void emitted(SymmetricBatch batch) {

@@ -2,63 +2,69 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.state.ExactlyOnce;
-import org.apache.flink.api.common.operators.MailboxExecutor;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.apache.flink.runtime.execution.CancelTaskException;
+import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
+import org.apache.flink.streaming.api.operators.AbstractInput;
+import org.apache.flink.streaming.api.operators.AbstractStreamOperatorV2;
+import org.apache.flink.streaming.api.operators.Input;
+import org.apache.flink.streaming.api.operators.MultipleInputStreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
-import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins chunks of a left input (input 1) and a right one (input 2), which both go on. Each chunk
- * has the rows of one radix partition. The operator forwards Flink's calls to its {@link
- * SymmetricSubtask}.
+ * Joins chunks of two or more inputs, which all go on. Each chunk has the rows of one radix
+ * partition. The operator forwards Flink's calls to its {@link SymmetricSubtask}.
  *
  * <p>State is the log of each input, from which a restore builds the tables, and the chunks that
- * were not joined before the snapshot. Flink combines watermarks and statuses of both inputs; they
+ * were not joined before the snapshot. Flink combines watermarks and statuses of all inputs; they
  * follow the results of all chunks that arrived before them.
  *
  * <p>Runs in the task's mailbox thread.
  */
-public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT>
-        implements TwoInputStreamOperator<Chunk, Chunk, OUT> {
-
-    private static final long serialVersionUID = 1L;
+public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperatorV2<OUT>
+        implements MultipleInputStreamOperator<OUT> {
 
     /** Rows expire late by up to this part of their time to live. */
     private static final int TICKS_IN_TTL = 10;
 
     private static final long MIN_TICK_MS = 100;
 
+    private final StreamOperatorParameters<OUT> parameters;
     private final SymmetricJoinSettings settings;
     private final SymmetricResultEmitter.Factory<OUT> emitters;
-    private final transient MailboxExecutor mailbox;
 
-    private transient @Nullable RowPairCondition condition;
-    private transient SymmetricJoinOpener.@Nullable Opened opened;
-    private transient @Nullable PartitionTables tables;
-    private transient SymmetricSubtask<OUT> subtask;
-    private transient RowCounts rows;
+    @SuppressWarnings("rawtypes") // as Flink declares them
+    private final List<Input> inputs = new ArrayList<>();
+
+    private SymmetricJoinPlan.@Nullable Opened plan;
+    private SymmetricJoinOpener.@Nullable Opened opened;
+    private @Nullable PartitionTables tables;
+    private SymmetricSubtask<OUT> subtask;
+    private RowCounts rows;
 
     SymmetricJoinOperator(
             StreamOperatorParameters<OUT> parameters,
             SymmetricJoinSettings settings,
             SymmetricResultEmitter.Factory<OUT> emitters) {
-        super(parameters);
+        super(parameters, settings.plan().inputs().size(), QueuedOutput::new);
+        this.parameters = parameters;
         this.settings = settings;
         this.emitters = emitters;
-        this.mailbox = parameters.getMailboxExecutor();
+        for (int input = 0; input < settings.plan().inputs().size(); input++) {
+            inputs.add(new ChunkInput<>(this, input));
+        }
     }
 
     // ------------------------------------------------------------------ life cycle
@@ -66,18 +72,13 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT
     @Override
     public void initializeState(StateInitializationContext context) throws Exception {
         super.initializeState(context);
-        ExactlyOnce.requireAtStart(getContainingTask().getEnvironment().getJobConfiguration());
-        rows = new RowCounts(this);
+        ExactlyOnce.requireAtStart(task().getJobConfiguration());
+        rows = new RowCounts(getMetricGroup(), getOperatorConfig(), task());
         SymmetricState state =
                 new SymmetricState(
                         context, settings, getRuntimeContext().getTaskInfo(), this::setCurrentKey);
-        opened =
-                settings.joins()
-                        .open(
-                                settings.spec(),
-                                matches(),
-                                getContainingTask().getEnvironment(),
-                                getOperatorConfig());
+        plan = settings.plan().open(getRuntimeContext());
+        opened = settings.joins().open(plan.creator(), task(), getOperatorConfig());
         tables = new PartitionTables(getOperatorName(), opened, state, this::checkNotCancelled);
         subtask =
                 new SymmetricSubtask<>(
@@ -85,25 +86,25 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT
                         settings.spillDelayMs(),
                         state,
                         emitters.create(rows),
-                        output,
-                        new SymmetricJoinMetrics(getMetricGroup(), opened.name(), state.bytes()),
+                        parameters.getOutput(),
+                        new SymmetricJoinMetrics(
+                                getMetricGroup(),
+                                settings.plan().labels(),
+                                opened.name(),
+                                state.bytes()),
                         getProcessingTimeService(),
-                        mailbox,
+                        parameters.getMailboxExecutor(),
                         this::checkNotCancelled);
-        output = new QueuedOutput<>(output, subtask::accept);
+        ((QueuedOutput<OUT>) output).queueIn(subtask::accept);
         subtask.restore();
     }
 
-    private MatchCondition matches() throws Exception {
-        if (settings.condition() == null) {
-            return MatchCondition.ALWAYS;
-        }
-        condition = settings.condition().open(getRuntimeContext());
-        return new RowMatchCondition(condition, settings.leftColumns(), settings.rightColumns());
+    private Environment task() {
+        return parameters.getContainingTask().getEnvironment();
     }
 
     private void checkNotCancelled() {
-        if (getContainingTask().isCanceled()) {
+        if (parameters.getContainingTask().isCanceled()) {
             throw new CancelTaskException("The task was cancelled while it joined.");
         }
     }
@@ -112,9 +113,10 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT
     public void open() throws Exception {
         super.open();
         long ttlMs =
-                Math.min(
-                        settings.spec().left().timeToLiveMs(),
-                        settings.spec().right().timeToLiveMs());
+                settings.plan().inputs().stream()
+                        .mapToLong(SymmetricInput::timeToLiveMs)
+                        .min()
+                        .orElse(SymmetricInput.FOREVER);
         if (ttlMs != SymmetricInput.FOREVER) {
             expireEvery(Math.max(MIN_TICK_MS, ttlMs / TICKS_IN_TTL));
         }
@@ -139,8 +141,7 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT
     @Override
     public void snapshotState(StateSnapshotContext context) throws Exception {
         super.snapshotState(context);
-        ExactlyOnce.declineUnaligned(
-                getContainingTask().getEnvironment(), context.getCheckpointId());
+        ExactlyOnce.declineUnaligned(task(), context.getCheckpointId());
         subtask.snapshot();
     }
 
@@ -152,30 +153,38 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperator<OUT
 
     @Override
     public void close() throws Exception {
-        IOUtils.closeAll(tables, opened, condition, super::close);
+        IOUtils.closeAll(tables, opened, plan, super::close);
     }
 
     // ------------------------------------------------------------------ inputs
 
     @Override
-    public void processElement1(StreamRecord<Chunk> element) throws Exception {
-        accept(JoinSide.LEFT, element.getValue());
+    @SuppressWarnings("rawtypes")
+    public List<Input> getInputs() {
+        return Collections.unmodifiableList(inputs);
     }
 
-    @Override
-    public void processElement2(StreamRecord<Chunk> element) throws Exception {
-        accept(JoinSide.RIGHT, element.getValue());
+    private static final class ChunkInput<OUT> extends AbstractInput<Chunk, OUT> {
+
+        private final SymmetricJoinOperator<OUT> join;
+        private final int input;
+
+        ChunkInput(SymmetricJoinOperator<OUT> join, int input) {
+            super(join, input + 1); // Flink counts inputs from 1.
+            this.join = join;
+            this.input = input;
+        }
+
+        @Override
+        public void processElement(StreamRecord<Chunk> element) throws Exception {
+            Chunk chunk = element.getValue();
+            join.rows.received(chunk);
+            join.subtask.accept(input, chunk);
+        }
+
+        /** Does nothing: code that accesses state sets the key of the partition. */
+        @Override
+        @SuppressWarnings("rawtypes")
+        public void setKeyContextElement(StreamRecord record) {}
     }
-
-    private void accept(JoinSide side, Chunk chunk) throws Exception {
-        rows.received(chunk);
-        subtask.accept(side, chunk);
-    }
-
-    /** Does nothing: code that accesses state sets the key of the partition. */
-    @Override
-    public void setKeyContextElement1(StreamRecord record) {}
-
-    @Override
-    public void setKeyContextElement2(StreamRecord record) {}
 }

@@ -2,18 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
 import io.github.gpujoin.flink.runtime.PlannedJoin;
 import java.util.Optional;
 import org.apache.flink.streaming.api.operators.AbstractStreamOperatorFactory;
 import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
-import org.apache.flink.streaming.api.operators.TwoInputStreamOperatorFactory;
 
 /** Creates {@link SymmetricJoinOperator}s. */
 public final class SymmetricJoinOperatorFactory<OUT> extends AbstractStreamOperatorFactory<OUT>
-        implements TwoInputStreamOperatorFactory<Chunk, Chunk, OUT>, PlannedJoin {
+        implements PlannedJoin {
 
     private static final long serialVersionUID = 1L;
 

@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
-import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.state.InputLog;
 import io.github.gpujoin.flink.state.LogBytes;
 import io.github.gpujoin.flink.state.PartitionKeys;
 import io.github.gpujoin.flink.state.PendingLog;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
 import io.github.gpujoin.flink.state.RegularJoinMetadata;
-import java.util.EnumMap;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.TaskInfo;
@@ -26,7 +24,7 @@ final class SymmetricState {
 
     private final PartitionKeys keys;
     private final LogBytes bytes = new LogBytes();
-    private final Map<JoinSide, InputLog> logs = new EnumMap<>(JoinSide.class);
+    private final List<InputLog> logs = new ArrayList<>();
     private final PendingLog pending;
     private final PendingLog deferred;
 
@@ -45,22 +43,20 @@ final class SymmetricState {
                         settings.partitions(),
                         settings.properties())
                 .checkAndWrite();
-        SymmetricJoinSpec spec = settings.spec();
+        List<SymmetricInput> inputs = settings.plan().inputs();
         KeyedStateStore store = context.getKeyedStateStore();
-        for (JoinSide side : JoinSide.values()) {
-            logs.put(
-                    side,
+        for (int i = 0; i < inputs.size(); i++) {
+            logs.add(
                     new InputLog(
                             store,
-                            side == JoinSide.LEFT ? "left-rows" : "right-rows",
-                            spec.input(side).schema(),
-                            spec.input(side).timeToLiveMs() == SymmetricInput.FOREVER,
+                            settings.plan().labels().get(i) + "-rows",
+                            inputs.get(i).schema(),
+                            inputs.get(i).timeToLiveMs() == SymmetricInput.FOREVER,
                             keys,
                             bytes,
                             setCurrentKey));
         }
-        Map<JoinSide, ChunkSchema> schemas =
-                Map.of(JoinSide.LEFT, spec.left().schema(), JoinSide.RIGHT, spec.right().schema());
+        List<ChunkSchema> schemas = inputs.stream().map(SymmetricInput::schema).toList();
         this.pending = new PendingLog(store, "pending-rows", schemas, keys, setCurrentKey);
         this.deferred = new PendingLog(store, "deferred-rows", schemas, keys, setCurrentKey);
     }
@@ -74,8 +70,13 @@ final class SymmetricState {
         return bytes;
     }
 
-    InputLog log(JoinSide side) {
-        return logs.get(side);
+    /** Returns the logs, by input. */
+    List<InputLog> logs() {
+        return Collections.unmodifiableList(logs);
+    }
+
+    InputLog log(int input) {
+        return logs.get(input);
     }
 
     /** Returns the rows of spilled partitions that wait for their tables. */
@@ -85,7 +86,7 @@ final class SymmetricState {
 
     /** Emits the chunks that were not joined before the snapshot, those of a partition in order. */
     void restore(Consumer<PendingRows> consumer) throws Exception {
-        for (InputLog log : logs.values()) {
+        for (InputLog log : logs) {
             log.restore();
         }
         deferred.restore(consumer);
@@ -95,8 +96,11 @@ final class SymmetricState {
 
     /** Returns the bytes of the logs of a partition. */
     long bytes(int partition) throws Exception {
-        return log(JoinSide.LEFT).size(partition).bytes()
-                + log(JoinSide.RIGHT).size(partition).bytes();
+        long all = 0;
+        for (InputLog log : logs) {
+            all += log.size(partition).bytes();
+        }
+        return all;
     }
 
     /**
@@ -110,7 +114,7 @@ final class SymmetricState {
         for (PendingRows each : rows) {
             pending.add(each);
         }
-        for (InputLog log : logs.values()) {
+        for (InputLog log : logs) {
             log.snapshot();
         }
     }

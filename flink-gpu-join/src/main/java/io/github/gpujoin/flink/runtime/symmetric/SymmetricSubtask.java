@@ -2,15 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.streaming.api.operators.Output;
@@ -49,7 +46,7 @@ final class SymmetricSubtask<OUT> {
     private final MailboxExecutor mailbox;
     private final ThrowingRunnable<Exception> checkNotCancelled;
     private final ArrivalQueue queue = new ArrivalQueue();
-    private final Map<JoinSide, LogCompaction> compactions = new EnumMap<>(JoinSide.class);
+    private final List<LogCompaction> compactions = new ArrayList<>();
 
     /** Time of the last submission, as the clock of the host may be set back. */
     private long nowMs;
@@ -62,8 +59,8 @@ final class SymmetricSubtask<OUT> {
     /** Rows of the first chunk whose results are emitted. */
     private int completedRows;
 
-    /** Whether some results of the row behind {@link #completedRows} may be emitted. */
-    private boolean mayBeAmidRow;
+    /** Whether some results of the row behind {@link #completedRows} are emitted. */
+    private boolean isAmidRow;
 
     private boolean isExpiryDue;
     private boolean hasSpillTimer;
@@ -94,8 +91,8 @@ final class SymmetricSubtask<OUT> {
         this.time = time;
         this.mailbox = mailbox;
         this.checkNotCancelled = checkNotCancelled;
-        for (JoinSide side : JoinSide.values()) {
-            compactions.put(side, new LogCompaction(tables, side, state.log(side), state.keys()));
+        for (int input = 0; input < state.logs().size(); input++) {
+            compactions.add(new LogCompaction(tables, input, state.log(input), state.keys()));
         }
     }
 
@@ -115,9 +112,9 @@ final class SymmetricSubtask<OUT> {
     // ------------------------------------------------------------------ arrivals
 
     /** Joins a chunk, or queues it. */
-    void accept(JoinSide side, Chunk chunk) throws Exception {
-        metrics.received(side, chunk);
-        queue.add(new PendingRows(side, chunk, 0));
+    void accept(int input, Chunk chunk) throws Exception {
+        metrics.received(input, chunk);
+        queue.add(new PendingRows(input, chunk, 0));
         work(MAX_WAITING_BYTES);
         continueInMail();
     }
@@ -239,7 +236,7 @@ final class SymmetricSubtask<OUT> {
                 return;
             }
             submittedAtMs = now();
-            tables.join().submit(rows.side(), rows.chunk(), rows.firstRow(), submittedAtMs);
+            tables.join().submit(rows.input(), rows.chunk(), rows.firstRow(), submittedAtMs);
             isSubmitted = true;
             completedRows = rows.firstRow();
         }
@@ -248,13 +245,12 @@ final class SymmetricSubtask<OUT> {
             Thread.onSpinWait();
             return;
         }
-        mayBeAmidRow = emit(batch, rows);
+        isAmidRow = emit(batch);
         completedRows = batch.completedRows();
         if (batch.isLast()) {
-            state.log(rows.side()).append(rows.chunk(), submittedAtMs);
+            state.log(rows.input()).append(rows.chunk(), submittedAtMs);
             queue.remove();
             isSubmitted = false;
-            mayBeAmidRow = false;
         }
     }
 
@@ -263,43 +259,21 @@ final class SymmetricSubtask<OUT> {
         try {
             return tables.join().poll();
         } catch (MemoryRefusedException e) {
-            if (mayBeAmidRow) {
+            if (isAmidRow) {
                 throw tables.refusal(e);
             }
             isSubmitted = false;
-            queue.replaceFirst(new PendingRows(rows.side(), rows.chunk(), completedRows));
+            queue.replaceFirst(new PendingRows(rows.input(), rows.chunk(), completedRows));
             tables.spill(now(), e);
             return null;
         }
     }
 
-    /** Emits results of rows, and returns whether these may end amid a row. */
-    private boolean emit(SymmetricBatch batch, PendingRows rows) {
+    /** Emits results, and returns whether these end amid a row. */
+    private boolean emit(SymmetricBatch batch) {
         emitter.emit(batch, output);
         metrics.emitted(batch);
-        return mayEndAmidRow(batch, rows);
-    }
-
-    /**
-     * Returns whether a batch may contain results of the row that follows its completed rows. Then
-     * it contains no others. Those of a semi or anti join do not refer to a right row.
-     */
-    private boolean mayEndAmidRow(SymmetricBatch batch, PendingRows rows) {
-        int count = batch.resultCount();
-        if (batch.isLast() || count == 0) {
-            return false;
-        }
-        if (rows.side() == JoinSide.RIGHT && !tables.join().spec().kind().returns(JoinSide.RIGHT)) {
-            return true;
-        }
-        // A result that retracts or restores an unmatched row is beside a pair.
-        for (int result = Math.max(0, count - 2); result < count; result++) {
-            if (batch.chunk(rows.side(), result) != null
-                    && batch.row(rows.side(), result) == batch.completedRows()) {
-                return true;
-            }
-        }
-        return false;
+        return batch.endsAmidRow();
     }
 
     // ------------------------------------------------------------------ maintenance
@@ -307,8 +281,7 @@ final class SymmetricSubtask<OUT> {
     private boolean isMaintenanceDue() {
         return isExpiryDue
                 || spilled.isDue(now())
-                || compactions.get(JoinSide.LEFT).isDue()
-                || compactions.get(JoinSide.RIGHT).isDue();
+                || compactions.stream().anyMatch(LogCompaction::isDue);
     }
 
     /** Does a part of the work that is due. Nothing may be in flight. */
@@ -320,7 +293,7 @@ final class SymmetricSubtask<OUT> {
         if (spilled.isDue(now())) {
             spilled.step(now());
         }
-        for (LogCompaction compaction : compactions.values()) {
+        for (LogCompaction compaction : compactions) {
             if (compaction.isDue()) {
                 compaction.step();
             }
@@ -335,7 +308,7 @@ final class SymmetricSubtask<OUT> {
 
     /** Completes the row of which some results are emitted, so that a restore repeats none. */
     void beforeBarrier() throws Exception {
-        while (mayBeAmidRow) {
+        while (isAmidRow) {
             checkNotCancelled.run();
             step();
         }
@@ -346,7 +319,7 @@ final class SymmetricSubtask<OUT> {
         List<PendingRows> waiting = new ArrayList<>(queue.rows());
         if (isSubmitted) {
             PendingRows first = waiting.get(0);
-            waiting.set(0, new PendingRows(first.side(), first.chunk(), completedRows));
+            waiting.set(0, new PendingRows(first.input(), first.chunk(), completedRows));
         }
         state.snapshot(waiting);
     }

@@ -4,7 +4,6 @@ package io.github.gpujoin.flink.runtime.symmetric;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
-import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,21 +11,18 @@ import org.apache.flink.api.common.functions.AbstractRichFunction;
 import org.apache.flink.streaming.api.operators.TwoInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.KeyedTwoInputStreamOperatorTestHarness;
-import org.apache.flink.table.data.GenericRowData;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.generated.GeneratedJoinCondition;
 import org.apache.flink.table.runtime.generated.JoinCondition;
-import org.apache.flink.table.runtime.keyselector.RowDataKeySelector;
 import org.apache.flink.table.runtime.operators.join.stream.StreamingJoinOperator;
 import org.apache.flink.table.runtime.operators.join.stream.StreamingSemiAntiJoinOperator;
 import org.apache.flink.table.runtime.operators.join.stream.utils.JoinInputSideSpec;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 import org.apache.flink.table.runtime.typeutils.RowDataSerializer;
-import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 
 /** The operator of Flink's own regular join, which a test feeds row by row. */
-final class FlinkRegularJoin implements AutoCloseable {
+final class FlinkRegularJoin implements JoinSubtasks.RowJoin, AutoCloseable {
 
     private final KeyedTwoInputStreamOperatorTestHarness<RowData, RowData, RowData, RowData>
             harness;
@@ -36,7 +32,7 @@ final class FlinkRegularJoin implements AutoCloseable {
         RowType type = shape.type();
         this.rows = new RowDataSerializer(type);
         InternalTypeInfo<RowData> rowType = InternalTypeInfo.of(type);
-        Column key = new Column(type, RegularJoinShape.KEY);
+        ColumnSelector key = new ColumnSelector(type, JoinShape.KEY);
         this.harness =
                 new KeyedTwoInputStreamOperatorTestHarness<>(
                         operator(shape, rowType), key, key, key.getProducedType());
@@ -46,8 +42,8 @@ final class FlinkRegularJoin implements AutoCloseable {
 
     private static TwoInputStreamOperator<RowData, RowData, RowData> operator(
             RegularJoinShape shape, InternalTypeInfo<RowData> type) {
-        JoinInputSideSpec left = side(shape.left(), type);
-        JoinInputSideSpec right = side(shape.right(), type);
+        JoinInputSideSpec left = ColumnSelector.side(shape.left(), type);
+        JoinInputSideSpec right = ColumnSelector.side(shape.right(), type);
         GeneratedJoinCondition condition = new Condition(shape.condition());
         boolean[] filterNulls = {true};
         long leftTtlMs = ttl(shape.leftTtlMs());
@@ -82,24 +78,11 @@ final class FlinkRegularJoin implements AutoCloseable {
         return ttlMs == SymmetricInput.FOREVER ? 0 : ttlMs;
     }
 
-    private static JoinInputSideSpec side(RowIdentity identity, InternalTypeInfo<RowData> type) {
-        int unique = identity == RowIdentity.JOIN_KEY ? RegularJoinShape.KEY : RegularJoinShape.ID;
-        Column selector = new Column(type.toRowType(), unique);
-        return switch (identity) {
-            case APPEND_ONLY, MULTISET -> JoinInputSideSpec.withoutUniqueKey();
-            case JOIN_KEY ->
-                    JoinInputSideSpec.withUniqueKeyContainedByJoinKey(
-                            selector.getProducedType(), selector);
-            case UNIQUE_COLUMNS ->
-                    JoinInputSideSpec.withUniqueKey(selector.getProducedType(), selector);
-        };
-    }
-
-    /** Joins a row, and returns its results. */
-    List<RowData> accept(JoinSide side, RowData row) throws Exception {
+    @Override
+    public List<RowData> accept(int input, RowData row) throws Exception {
         harness.getOutput().clear();
         RowData binary = rows.toBinaryRow(row).copy();
-        if (side == JoinSide.LEFT) {
+        if (input == 0) {
             harness.processElement1(new StreamRecord<>(binary));
         } else {
             harness.processElement2(new StreamRecord<>(binary));
@@ -115,37 +98,6 @@ final class FlinkRegularJoin implements AutoCloseable {
     @Override
     public void close() throws Exception {
         harness.close();
-    }
-
-    private static final class Column implements RowDataKeySelector {
-
-        private static final long serialVersionUID = 1L;
-
-        private final RowType type;
-        private final int column;
-
-        Column(RowType type, int column) {
-            this.type = type;
-            this.column = column;
-        }
-
-        @Override
-        public RowData getKey(RowData row) {
-            LogicalType field = type.getTypeAt(column);
-            GenericRowData key =
-                    GenericRowData.of(RowData.createFieldGetter(field, column).getFieldOrNull(row));
-            return new RowDataSerializer(field).toBinaryRow(key).copy();
-        }
-
-        @Override
-        public InternalTypeInfo<RowData> getProducedType() {
-            return InternalTypeInfo.ofFields(type.getTypeAt(column));
-        }
-
-        @Override
-        public RowDataKeySelector copy() {
-            return this;
-        }
     }
 
     private static final class Condition extends GeneratedJoinCondition {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,28 +19,22 @@ final class RandomChanges {
 
     private record Live(@Nullable Integer key, int id, String note) {}
 
-    private final RegularJoinShape shape;
+    private final JoinShape shape;
     private final RowIdentity identity;
     private final Random random;
 
-    /**
-     * Whether updates may lack the change before them. Flink's operator counts an updated row as
-     * one more match of each row of the other input that it keeps without a match, and a restore
-     * counts it once.
-     */
     private final boolean mayUpsert;
-
     private final List<Live> live = new ArrayList<>();
     private int nextId;
 
-    RandomChanges(RegularJoinShape shape, JoinSide side, Random random) {
+    /**
+     * @param mayUpsert whether updates may lack the change before them
+     */
+    RandomChanges(JoinShape shape, int input, boolean mayUpsert, Random random) {
         this.shape = shape;
-        this.identity = shape.identity(side);
+        this.identity = shape.identity(input);
+        this.mayUpsert = mayUpsert;
         this.random = random;
-        this.mayUpsert =
-                shape.kind().returnsPairs()
-                        ? !shape.kind().keepsUnmatched(side.other())
-                        : side == JoinSide.LEFT;
     }
 
     /** Returns a change, or an update as two changes. */

@@ -13,6 +13,8 @@ import org.apache.flink.core.memory.ManagedMemoryUseCase;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.runtime.operators.testutils.MockEnvironment;
 import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.streaming.api.operators.Input;
+import org.apache.flink.streaming.api.operators.StreamOperator;
 import org.apache.flink.streaming.api.operators.StreamOperatorFactory;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -21,7 +23,7 @@ import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.runtime.typeutils.InternalTypeInfo;
 
-/** One subtask of a regular join. */
+/** One subtask of a symmetric join. */
 final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> {
 
     private SymmetricHarness(StreamOperatorFactory<RowData> factory, MockEnvironment environment)
@@ -39,8 +41,7 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
     }
 
     /** Creates a subtask with managed memory of some bytes, which is set up and not open. */
-    static SymmetricHarness of(
-            RegularJoinShape shape, int parallelism, int subtask, long memoryBytes)
+    static SymmetricHarness of(JoinShape shape, int parallelism, int subtask, long memoryBytes)
             throws Exception {
         SymmetricHarness harness =
                 new SymmetricHarness(
@@ -48,7 +49,7 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
                         new MockEnvironmentBuilder()
                                 .setTaskName("join")
                                 .setManagedMemorySize(memoryBytes)
-                                .setMaxParallelism(RegularJoinShape.PARTITIONS)
+                                .setMaxParallelism(JoinShape.PARTITIONS)
                                 .setParallelism(parallelism)
                                 .setSubtaskIndex(subtask)
                                 .build());
@@ -58,7 +59,7 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
 
     /** Opens a subtask with empty state, or a restored one. */
     static SymmetricHarness open(
-            RegularJoinShape shape, int parallelism, int subtask, OperatorSubtaskState state)
+            JoinShape shape, int parallelism, int subtask, OperatorSubtaskState state)
             throws Exception {
         SymmetricHarness harness = of(shape, parallelism, subtask, 64 << 20);
         if (state != null) {
@@ -70,31 +71,28 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
 
     @SuppressWarnings("unchecked")
     private SymmetricJoinOperator<RowData> join() {
-        return (SymmetricJoinOperator<RowData>) getOperator();
+        return (SymmetricJoinOperator<RowData>) (StreamOperator<RowData>) operator;
+    }
+
+    @SuppressWarnings("unchecked")
+    private Input<Chunk> input(int input) {
+        return join().getInputs().get(input);
+    }
+
+    void accept(int input, Chunk chunk) throws Exception {
+        input(input).processElement(new StreamRecord<>(chunk));
     }
 
     void accept(JoinSide side, Chunk chunk) throws Exception {
-        if (side == JoinSide.LEFT) {
-            join().processElement1(new StreamRecord<>(chunk));
-        } else {
-            join().processElement2(new StreamRecord<>(chunk));
-        }
+        accept(side.ordinal(), chunk);
     }
 
     void watermark(JoinSide side, long timestamp) throws Exception {
-        if (side == JoinSide.LEFT) {
-            join().processWatermark1(new Watermark(timestamp));
-        } else {
-            join().processWatermark2(new Watermark(timestamp));
-        }
+        input(side.ordinal()).processWatermark(new Watermark(timestamp));
     }
 
     void status(JoinSide side, WatermarkStatus status) throws Exception {
-        if (side == JoinSide.LEFT) {
-            join().processWatermarkStatus1(status);
-        } else {
-            join().processWatermarkStatus2(status);
-        }
+        input(side.ordinal()).processWatermarkStatus(status);
     }
 
     void finish() throws Exception {
@@ -123,8 +121,8 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
     /** Ends the task as a cancellation does: closes without finishing. */
     @Override
     public void close() throws Exception {
-        if (getOperator() != null) {
-            getOperator().close();
+        if (operator != null) {
+            operator.close();
         }
         getEnvironment().close();
     }

@@ -2,41 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.core.symmetric.testing;
 
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.symmetric.ChangeKind;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.testing.TestInputs.Row;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** A result of a symmetric join. */
-public record JoinResult(ChangeKind kind, @Nullable Row left, @Nullable Row right) {
+public record JoinResult(ChangeKind kind, List<@Nullable Row> rows) {
 
-    /** Returns the results of a batch. */
-    public static List<JoinResult> of(SymmetricBatch batch) {
+    /** Creates a result of two inputs. */
+    public JoinResult(ChangeKind kind, @Nullable Row left, @Nullable Row right) {
+        this(kind, Arrays.asList(left, right));
+    }
+
+    public @Nullable Row left() {
+        return rows.get(0);
+    }
+
+    public @Nullable Row right() {
+        return rows.get(1);
+    }
+
+    /** Returns the results of a batch of a join. */
+    public static List<JoinResult> of(SymmetricJoin join, SymmetricBatch batch) {
         List<JoinResult> results = new ArrayList<>();
         for (int i = 0; i < batch.resultCount(); i++) {
-            results.add(
-                    new JoinResult(
-                            batch.kind(i),
-                            row(batch, JoinSide.LEFT, i),
-                            row(batch, JoinSide.RIGHT, i)));
+            List<@Nullable Row> rows = new ArrayList<>();
+            for (int input = 0; input < join.inputs().size(); input++) {
+                Chunk chunk = batch.chunk(input, i);
+                rows.add(chunk == null ? null : TestInputs.row(chunk, batch.row(input, i)));
+            }
+            results.add(new JoinResult(batch.kind(i), rows));
         }
         return results;
     }
 
-    private static @Nullable Row row(SymmetricBatch batch, JoinSide side, int result) {
-        Chunk chunk = batch.chunk(side, result);
-        return chunk == null ? null : TestInputs.row(chunk, batch.row(side, result));
-    }
-
     /** Submits a chunk to a join without chunks in flight, and returns all results. */
     public static List<JoinResult> join(
-            SymmetricJoin join, JoinSide side, Chunk chunk, int firstRow, long timeMs) {
-        if (!join.submit(side, chunk, firstRow, timeMs)) {
+            SymmetricJoin join, int input, Chunk chunk, int firstRow, long timeMs) {
+        if (!join.submit(input, chunk, firstRow, timeMs)) {
             throw new AssertionError("an idle join has room");
         }
         List<JoinResult> results = new ArrayList<>();
@@ -44,7 +53,7 @@ public record JoinResult(ChangeKind kind, @Nullable Row left, @Nullable Row righ
         SymmetricBatch batch;
         do {
             batch = join.poll();
-            results.addAll(of(batch));
+            results.addAll(of(join, batch));
             if (batch.completedRows() < completedRows) {
                 throw new AssertionError("completed rows decrease: " + batch.completedRows());
             }
