@@ -4,6 +4,8 @@ package io.github.gpujoin.cpu.symmetric;
 
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinSpec;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
@@ -27,5 +29,14 @@ public final class CpuSymmetricJoinFactory implements SymmetricJoinFactory {
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
         return new CpuSymmetricJoin(spec, condition, hostMemory, spillDirectory);
+    }
+
+    @Override
+    public SymmetricJoin create(
+            MultiJoinSpec spec,
+            MultiJoinCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
+        return new CpuMultiJoin(spec, condition, hostMemory, spillDirectory);
     }
 }

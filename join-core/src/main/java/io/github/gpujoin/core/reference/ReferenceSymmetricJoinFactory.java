@@ -4,13 +4,18 @@ package io.github.gpujoin.core.reference;
 
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinSpec;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
-/** Creates {@link ReferenceSymmetricJoin}s, whose rows are all in memory. */
+/**
+ * Creates {@link ReferenceSymmetricJoin}s and {@link ReferenceMultiJoin}s, whose rows are all in
+ * memory.
+ */
 public final class ReferenceSymmetricJoinFactory implements SymmetricJoinFactory {
 
     private static final long serialVersionUID = 1L;
@@ -27,5 +32,14 @@ public final class ReferenceSymmetricJoinFactory implements SymmetricJoinFactory
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
         return new ReferenceSymmetricJoin(spec, condition, hostMemory);
+    }
+
+    @Override
+    public SymmetricJoin create(
+            MultiJoinSpec spec,
+            MultiJoinCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
+        return new ReferenceMultiJoin(spec, condition, hostMemory);
     }
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p><b>Results</b> of a {@link SymmetricJoinSpec} are those of Flink's regular join, kinds of
- * change included.
+ * change included. {@link MultiJoinSpec} defines those of more inputs.
  *
  * <ul>
  *   <li>Inner join: a pair has the kind of the row that was submitted.

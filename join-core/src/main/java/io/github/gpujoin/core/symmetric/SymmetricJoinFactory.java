@@ -25,4 +25,17 @@ public interface SymmetricJoinFactory extends Serializable {
             MatchCondition condition,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory);
+
+    /**
+     * Creates a join of two or more inputs with empty tables, which the caller closes.
+     *
+     * @param condition of each step
+     * @param hostMemory bounds all host memory that grows with the data
+     * @param spillDirectory of files for rows that exceed the memory; null to keep all in memory
+     */
+    SymmetricJoin create(
+            MultiJoinSpec spec,
+            MultiJoinCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory);
 }

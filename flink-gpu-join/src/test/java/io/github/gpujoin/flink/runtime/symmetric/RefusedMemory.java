@@ -5,6 +5,8 @@ package io.github.gpujoin.flink.runtime.symmetric;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.MatchCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinCondition;
+import io.github.gpujoin.core.symmetric.MultiJoinSpec;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
@@ -53,6 +55,18 @@ record RefusedMemory(SymmetricJoinFactory joins) implements SymmetricJoinFactory
     public SymmetricJoin create(
             SymmetricJoinSpec spec,
             MatchCondition condition,
+            MemoryReservations hostMemory,
+            @Nullable Path spillDirectory) {
+        Refusing memory = new Refusing(hostMemory);
+        SymmetricJoin join = joins.create(spec, condition, memory, spillDirectory);
+        memory.isActive = true;
+        return join;
+    }
+
+    @Override
+    public SymmetricJoin create(
+            MultiJoinSpec spec,
+            MultiJoinCondition condition,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
         Refusing memory = new Refusing(hostMemory);
