@@ -17,7 +17,7 @@ import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.RowType;
 
 /**
- * One input of a {@link RegularJoinPipeline}.
+ * One input of a {@link RegularJoinPipeline} or a {@link MultiJoinPipeline}.
  *
  * @param name of the input, for messages and uids; inputs have different ones
  * @param rows whose kinds are used unless they are {@linkplain RowIdentity#APPEND_ONLY only
