@@ -44,11 +44,19 @@ class FlinkTestProgramsITCase {
     @RegisterExtension private static final MiniClusterExtension CLUSTER = SqlComparison.cluster();
 
     static Stream<TableTestProgram> programs() {
-        return Stream.of(
-                        JoinTestPrograms.class,
-                        JoinSemanticTestPrograms.class,
-                        MultiJoinTestPrograms.class,
-                        TemporalJoinTestPrograms.class)
+        return programs(
+                JoinTestPrograms.class,
+                JoinSemanticTestPrograms.class,
+                MultiJoinTestPrograms.class,
+                TemporalJoinTestPrograms.class);
+    }
+
+    static Stream<TableTestProgram> multiJoinPrograms() {
+        return programs(MultiJoinTestPrograms.class);
+    }
+
+    private static Stream<TableTestProgram> programs(Class<?>... classes) {
+        return Stream.of(classes)
                 .flatMap(each -> Stream.of(each.getDeclaredFields()))
                 .filter(field -> field.getType() == TableTestProgram.class)
                 .map(FlinkTestProgramsITCase::program)
@@ -73,12 +81,23 @@ class FlinkTestProgramsITCase {
     @ParameterizedTest(name = "{0}")
     @MethodSource("programs")
     void shouldEqualResultsOfFlink(TableTestProgram program) throws Exception {
-        assertThat(results(program, true))
-                .containsExactlyInAnyOrderElementsOf(results(program, false));
+        assertThat(results(program, true, false))
+                .containsExactlyInAnyOrderElementsOf(results(program, false, true));
     }
 
-    private static List<String> results(TableTestProgram program, boolean enabled)
-            throws Exception {
+    /** The programs set the planner's option for multi-way joins. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("multiJoinPrograms")
+    void shouldEqualResultsOfFlinksMultiJoin(TableTestProgram program) throws Exception {
+        assertThat(results(program, true, true))
+                .containsExactlyInAnyOrderElementsOf(results(program, false, true));
+    }
+
+    /**
+     * @param isMultiJoin whether the program may set the planner's option for multi-way joins
+     */
+    private static List<String> results(
+            TableTestProgram program, boolean enabled, boolean isMultiJoin) throws Exception {
         TestValuesTableFactory.clearAllData();
         TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.inStreamingMode());
         tables.getConfig().set("parallelism.default", "1");
@@ -88,7 +107,7 @@ class FlinkTestProgramsITCase {
         for (TestStep step : program.setupSteps) {
             apply(step, tables);
         }
-        if (enabled) {
+        if (!isMultiJoin) {
             tables.getConfig().set("table.optimizer.multi-join.enabled", "false");
         }
         for (TestStep step : program.runSteps) {

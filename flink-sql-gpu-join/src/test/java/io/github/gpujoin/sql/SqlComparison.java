@@ -74,9 +74,14 @@ public final class SqlComparison {
         return materialized(environment(true), query);
     }
 
+    /** Returns the results of Flink's joins, sorted, after all changes. */
+    List<String> flinkResults(String query) throws Exception {
+        return materialized(environment(false), query);
+    }
+
     /** Compares the results as multisets, after all changes. */
     public void assertEqual(String query) throws Exception {
-        List<String> expected = materialized(environment(false), query);
+        List<String> expected = flinkResults(query);
         assertThat(expected).isNotEmpty();
         assertThat(results(query)).containsExactlyElementsOf(expected);
     }

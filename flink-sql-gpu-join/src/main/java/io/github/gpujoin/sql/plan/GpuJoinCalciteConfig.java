@@ -62,6 +62,7 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
                         List.of(
                                 new TemporalJoinReplacement(),
                                 new RegularJoinReplacement(),
+                                new MultiJoinReplacement(),
                                 new JoinsOfFlink())));
         return new Some<>(programs);
     }

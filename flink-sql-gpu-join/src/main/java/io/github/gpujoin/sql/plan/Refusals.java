@@ -89,7 +89,7 @@ final class Refusals {
         return false;
     }
 
-    private static boolean isFloatingPoint(LogicalType type) {
+    static boolean isFloatingPoint(LogicalType type) {
         return type.is(LogicalTypeFamily.APPROXIMATE_NUMERIC);
     }
 
@@ -111,7 +111,7 @@ final class Refusals {
         return FlinkTypeFactory.toLogicalRowType(rel.getRowType());
     }
 
-    private static boolean isAtLeastOnce(ReadableConfig config) {
+    static boolean isAtLeastOnce(ReadableConfig config) {
         return config.getOptional(CheckpointingOptions.CHECKPOINTING_INTERVAL).isPresent()
                 && config.get(CheckpointingOptions.CHECKPOINTING_CONSISTENCY_MODE)
                         == CheckpointingMode.AT_LEAST_ONCE;
