@@ -49,8 +49,8 @@ final class SqlStreamOptions {
             converter = PlannerByLabel.class,
             description =
                     "Contenders beside flink, whose answers are the expected ones: some of"
-                            + " ours, flink-mini-batch, flink-multi-join. A contender whose plan is that"
-                            + " of another one is skipped. Default: all")
+                            + " ours, ours-multi-join, flink-mini-batch, flink-multi-join. A contender"
+                            + " whose plan is that of another one is skipped. Default: all")
     private Set<SqlPlanner> planners = EnumSet.allOf(SqlPlanner.class);
 
     @Option(
