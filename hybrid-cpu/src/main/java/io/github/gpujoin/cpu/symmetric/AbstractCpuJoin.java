@@ -123,6 +123,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
 
     @Override
     protected final void apply(int input, Chunk loaded, long timeMs) {
+        tables[input].removeExpired(loaded.partition(), timeMs);
         open(input, loaded, 0, timeMs);
         for (; row < chunk.rowCount(); row++) {
             if (row == aheadEnd) {

@@ -399,15 +399,24 @@ final class SideTable implements AutoCloseable {
     // ------------------------------------------------------------------ time to live
 
     void removeExpired(long nowMs) {
-        if (!expires) {
-            return;
+        if (expires) {
+            logs.values().forEach(log -> removeExpired(log, nowMs));
         }
-        for (ChunkLog log : logs.values()) {
-            List<KeptChunk> chunks = log.chunks;
-            while (log.firstUnexpired < chunks.size()
-                    && nowMs - chunks.get(log.firstUnexpired).timeMs >= input.timeToLiveMs()) {
-                expire(chunks.get(log.firstUnexpired++));
-            }
+    }
+
+    /** Removes the expired rows of a radix partition. */
+    void removeExpired(int partition, long nowMs) {
+        ChunkLog log = expires ? logs.get(partition) : null;
+        if (log != null) {
+            removeExpired(log, nowMs);
+        }
+    }
+
+    private void removeExpired(ChunkLog log, long nowMs) {
+        List<KeptChunk> chunks = log.chunks;
+        while (log.firstUnexpired < chunks.size()
+                && nowMs - chunks.get(log.firstUnexpired).timeMs >= input.timeToLiveMs()) {
+            expire(chunks.get(log.firstUnexpired++));
         }
     }
 

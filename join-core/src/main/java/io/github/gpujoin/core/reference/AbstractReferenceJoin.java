@@ -89,6 +89,7 @@ abstract class AbstractReferenceJoin extends AbstractSymmetricJoin {
 
     @Override
     protected void apply(int input, Chunk chunk, long timeMs) {
+        table(input).removeExpired(timeMs, entry -> entry.chunk.partition() == chunk.partition());
         for (int row = 0; row < chunk.rowCount(); row++) {
             apply(input, chunk, row, timeMs, 0);
         }
@@ -102,7 +103,7 @@ abstract class AbstractReferenceJoin extends AbstractSymmetricJoin {
 
     @Override
     protected final void removeExpired(long timeMs) {
-        tables.forEach(table -> table.removeExpired(timeMs));
+        tables.forEach(table -> table.removeExpired(timeMs, entry -> true));
     }
 
     // ------------------------------------------------------------------ results

@@ -19,6 +19,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The rows of one input of a {@link ReferenceSymmetricJoin}, by boxed key. */
@@ -211,10 +212,11 @@ final class ReferenceSymmetricTable {
         rowCount -= entry.copies;
     }
 
-    void removeExpired(long nowMs) {
+    /** Removes the expired ones of some entries. */
+    void removeExpired(long nowMs, Predicate<Entry> selected) {
         for (List<Entry> ofKey : List.copyOf(entries.values())) {
             for (Entry entry : List.copyOf(ofKey)) {
-                if (nowMs - entry.timeMs >= input.timeToLiveMs()) {
+                if (nowMs - entry.timeMs >= input.timeToLiveMs() && selected.test(entry)) {
                     expiredRows += entry.copies;
                     remove(entry);
                 }

@@ -59,7 +59,9 @@ public interface SymmetricJoin extends AutoCloseable {
      * by reference: the array of a chunk on the heap must not change, and a chunk in a slot or a
      * transient one is copied.
      *
-     * <p>The chunks of a radix partition are loaded in the order in which they were submitted.
+     * <p>The chunks of a radix partition are loaded in the order in which they were submitted. A
+     * row that had expired when a later chunk was added is not in the table to which that is
+     * applied.
      *
      * @param timeMs when the rows were added, in ms of the clock of {@link #submit}
      * @throws IllegalStateException unless LOADING

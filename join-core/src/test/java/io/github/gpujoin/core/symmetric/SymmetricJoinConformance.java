@@ -327,4 +327,50 @@ public abstract class SymmetricJoinConformance extends SymmetricJoinStateConform
             }
         }
     }
+
+    /** From the chunks that were submitted, and from copies of the rows that these left. */
+    @ParameterizedTest(name = "{0}, left {1}, right {2}")
+    @MethodSource("joins")
+    void shouldLoadTheRowsThatHaveNotExpired(
+            BulkJoinKind kind, RowIdentity left, RowIdentity right) {
+        for (Scenario scenario : scenarios(kind, left, right, 20)) {
+            Random random = new Random(5);
+            List<Step> chunks = inChunks(scenario.steps, random);
+            long timeMs = 0;
+            try (SymmetricJoin source = open(scenario);
+                    SymmetricJoin loaded = loading(scenario);
+                    SymmetricJoin copied = loading(scenario)) {
+                for (Step step : chunks) {
+                    timeMs += random.nextInt(9);
+                    join(source, step.side.ordinal(), scenario.chunk(step), 0, timeMs);
+                    loaded.load(step.side.ordinal(), scenario.chunk(step), timeMs);
+                }
+                timeMs += 5;
+                source.expire(timeMs);
+                for (int input = 0; input < 2; input++) {
+ int side = input;
+                    source.copyRows(
+                            side,
+                            PARTITION,
+                            rows -> copied.load(side, rows.chunk(), rows.timeMs()));
+                }
+                for (SymmetricJoin join : List.of(loaded, copied)) {
+                    join.finishLoad(timeMs);
+                    assertThat(join.stats().tableRows()).isEqualTo(source.stats().tableRows());
+                }
+                assertThat(source.stats().expiredRows()).isPositive();
+                for (long age = 5; age <= 20; age += 5) {
+                    for (SymmetricJoin join : List.of(source, loaded, copied)) {
+                        join.expire(timeMs + age);
+                    }
+                    assertThat(loaded.stats().tableRows()).isEqualTo(source.stats().tableRows());
+                    assertThat(copied.stats().tableRows()).isEqualTo(source.stats().tableRows());
+                }
+            }
+        }
+    }
+
+    private SymmetricJoin loading(Scenario scenario) {
+        return create(scenario.spec, scenario.condition, MemoryReservations.unlimited());
+    }
 }

@@ -69,7 +69,12 @@ public abstract class SymmetricJoinStateConformance {
 
     private static List<JoinResult> submit(
             SymmetricJoin join, int input, ChangeKind kind, Row row) {
-        return join(join, input, chunk(join, input, new Change(kind, row)), 0, 0);
+        return submit(join, input, kind, row, 0);
+    }
+
+    private static List<JoinResult> submit(
+            SymmetricJoin join, int input, ChangeKind kind, Row row, long timeMs) {
+        return join(join, input, chunk(join, input, new Change(kind, row)), 0, timeMs);
     }
 
     private static Chunk inserts(SymmetricJoin join, int input, int rows, int firstId) {
@@ -255,6 +260,29 @@ public abstract class SymmetricJoinStateConformance {
             assertThat(join(join, RIGHT, right, 0, 119)).hasSize(1);
             assertThat(join(join, RIGHT, right, 0, 120))
                     .containsExactly(new JoinResult(INSERT, null, RIGHT_ROW));
+        }
+    }
+
+    /** A copy that had expired when an equal row was added is not loaded as a copy of it. */
+    @Test
+    void shouldExpireCopiesBeforeLaterRowsAreLoaded() {
+        SymmetricJoinSpec spec =
+                new SymmetricJoinSpec(
+                        TestInputs.input("l", RowIdentity.MULTISET, false, 100),
+                        TestInputs.input("r", RowIdentity.MULTISET, false),
+                        BulkJoinKind.INNER);
+        try (SymmetricJoin join =
+                create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
+            for (long timeMs : new long[] {1_000, 1_050, 1_150}) {
+                join.load(
+                        LEFT,
+                        chunk(join, LEFT, new Change(INSERT, LEFT_ROW)),
+                        timeMs);
+            }
+            join.finishLoad(1_160);
+            assertThat(join.stats().tableRows().get(LEFT)).isOne();
+            submit(join, LEFT, DELETE, LEFT_ROW, 1_170);
+            assertThat(join.stats().tableRows().get(LEFT)).isZero();
         }
     }
 
