@@ -292,6 +292,10 @@ final class SymmetricSubtask<OUT> {
         }
         if (spilled.isDue(now())) {
             spilled.step(now());
+            // Rows and elements that arrived amid a round wait for the next one.
+            if (!spilled.isEmpty()) {
+                startSpillTimer();
+            }
         }
         for (LogCompaction compaction : compactions) {
             if (compaction.isDue()) {

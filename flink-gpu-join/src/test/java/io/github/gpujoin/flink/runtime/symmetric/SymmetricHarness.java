@@ -99,6 +99,11 @@ final class SymmetricHarness extends AbstractStreamOperatorTestHarness<RowData> 
         join().finish();
     }
 
+    /** Runs the first mail. */
+    void runMail() throws Exception {
+        getTaskMailbox().take(0).run();
+    }
+
     /** Runs the mails that are there, and those that they post. */
     void runMails() throws Exception {
         while (getTaskMailbox().hasMail()) {

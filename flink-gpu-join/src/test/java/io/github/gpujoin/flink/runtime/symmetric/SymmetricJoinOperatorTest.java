@@ -295,6 +295,25 @@ class SymmetricJoinOperatorTest {
         }
     }
 
+    /** A round joins the deferred rows of one partition in each mail. */
+    @Test
+    void shouldEmitAWatermarkThatArrivesAmidARoundIfNoRowFollows() throws Exception {
+        try (SymmetricHarness harness = withSpilledPartitions(spilling())) {
+            harness.setProcessingTime(SPILL_DELAY_MS);
+            harness.runMail();
+            assertThat(harness.getOutput()).as("the round").doesNotContain(new Watermark(5));
+            harness.watermark(JoinSide.LEFT, 6);
+            harness.watermark(JoinSide.RIGHT, 6);
+            harness.runMails();
+            harness.setProcessingTime(2 * SPILL_DELAY_MS);
+            harness.runMails();
+            List<Object> output = new ArrayList<>(harness.getOutput());
+            assertThat(output).hasSize(KEYS + 2);
+            assertThat(output.subList(KEYS, KEYS + 2))
+                    .containsExactly(new Watermark(5), new Watermark(6));
+        }
+    }
+
     @Test
     void shouldRestoreDeferredRows() throws Exception {
         RegularJoinShape shape = spilling();
