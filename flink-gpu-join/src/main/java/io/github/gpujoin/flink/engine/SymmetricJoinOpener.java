@@ -41,6 +41,7 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
             SymmetricJoinFactory factory,
             Creator creator,
             JoinMemory.Part part,
+            HeapReservations memory,
             Path spillDirectory)
             implements AutoCloseable {
 
@@ -50,31 +51,28 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
 
         /** Returns a join with empty tables, which the caller closes. */
         public SymmetricJoin create() {
-            return creator.create(factory, memory(), spillDirectory);
+            return creator.create(factory, memory, spillDirectory);
         }
 
         /** Returns the bytes that tables may still use. */
         public long availableBytes() {
-            return memory().availableBytes();
-        }
-
-        private MemoryReservations memory() {
-            return HeapReservations.of(part.memory());
+            return memory.availableBytes();
         }
 
         @Override
         public void close() {
+            memory.close();
             part.close();
         }
     }
 
     /** Opens the memory of a subtask. */
     public Opened open(Creator creator, Environment task, StreamConfig operator) {
-        return new Opened(
-                factory,
-                creator,
-                JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes)),
-                SpillDirectories.next(task));
+        Path spillDirectory = SpillDirectories.next(task);
+        JoinMemory.Part part =
+                JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes));
+        HeapReservations memory = HeapReservations.of(part.memory());
+        return new Opened(factory, creator, part, memory, spillDirectory);
     }
 
     /** Returns a failure that names the options by which the tables of a join would fit. */
