@@ -51,7 +51,17 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
 
         /** Returns a join with empty tables, which the caller closes. */
         public SymmetricJoin create() {
-            return creator.create(factory, memory, spillDirectory);
+            return create(Long.MAX_VALUE);
+        }
+
+        /**
+         * Returns a join with empty tables, which the caller closes.
+         *
+         * @param limitBytes of its tables
+         */
+        public SymmetricJoin create(long limitBytes) {
+            MemoryReservations limited = new LimitedReservations(memory, limitBytes);
+            return creator.create(factory, limited, spillDirectory);
         }
 
         /** Returns the bytes that tables may still use. */

@@ -26,7 +26,10 @@ final class PartitionTables implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PartitionTables.class);
 
-    /** A part of one in this many of the memory is left for a spilled partition. */
+    /**
+     * A part of one in this many of the memory is left for a spilled partition. The other tables
+     * would occupy all of it, since a join spills chunks only when memory is refused.
+     */
     private static final int PARTS = 4;
 
     private final String name;
@@ -81,11 +84,7 @@ final class PartitionTables implements AutoCloseable {
                     }
                 }
                 join.finishLoad(timeMs);
-                if (spilled.isEmpty()
-                        || opened.availableBytes() >= memoryBytes / PARTS
-                        || !spillLargest()) {
-                    return;
-                }
+                return;
             } catch (MemoryRefusedException e) {
                 if (!spillLargest()) {
                     throw refusal(e);
@@ -124,7 +123,7 @@ final class PartitionTables implements AutoCloseable {
 
     private void reopen() {
         join.close();
-        join = opened.create();
+        join = opened.create(memoryBytes - memoryBytes / PARTS);
     }
 
     /** Spills the longest logs, up to a part of all bytes. Returns false if no table is left. */

@@ -10,6 +10,7 @@ import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -326,6 +327,41 @@ class SymmetricJoinOperatorTest {
         try (SymmetricHarness restored = SymmetricHarness.open(shape, 1, 0, state)) {
             restored.finish();
             assertThat(before + restored.takeResults().size()).isEqualTo(KEYS);
+        }
+    }
+
+    /** The index of all keys exceeds memory, that of three quarters of them does not. */
+    @Test
+    void shouldSpillPartitionsOnlyUntilTheIndexFits() throws Exception {
+        RegularJoinShape shape =
+                new RegularJoinShape(
+                        BulkJoinKind.INNER,
+                        RowIdentity.APPEND_ONLY,
+                        RowIdentity.APPEND_ONLY,
+                        false,
+                        null,
+                        FOREVER,
+                        FOREVER,
+                        new CpuSymmetricJoinFactory(),
+                        SPILL_DELAY_MS);
+        int keys = 200_000;
+        try (SymmetricHarness harness = SymmetricHarness.of(shape, 1, 0, 16 << 20)) {
+            harness.open();
+            for (JoinSide side : JoinSide.values()) {
+                for (int first = 0; first < keys; first += 1_000) {
+                    List<RowData> rows = new ArrayList<>();
+                    for (int id = first; id < first + 1_000; id++) {
+                        if (side == JoinSide.LEFT || id % 10 == 0) {
+                            rows.add(shape.row(RowKind.INSERT, id, id, "note"));
+                        }
+                    }
+                    for (var chunk : shape.chunks(side, rows)) {
+                        harness.accept(side, chunk);
+                    }
+                    harness.runMails();
+                }
+            }
+            assertThat(harness.takeResults()).hasSizeBetween(keys / 20, keys / 10 - 1);
         }
     }
 
