@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
-import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -72,12 +71,12 @@ class HeapReservationsTest {
         try (SymmetricJoin spilling = join(large, directory)) {
             int id = 0;
             while (spilling.stats().spilledBytes() == 0 || large.availableBytes() >= 1 << 10) {
-                spilling.load(JoinSide.LEFT, rows(id, 10), 0);
+                spilling.load(0, rows(id, 10), 0);
                 id += 10;
             }
             try (SymmetricJoin other = join(small, directory)) {
-                other.load(JoinSide.LEFT, rows(0, 100), 0);
-                assertThat(other.stats().leftRows()).isEqualTo(100);
+                other.load(0, rows(0, 100), 0);
+                assertThat(other.stats().tableRows()).containsExactly(100L, 0L);
             }
         }
     }

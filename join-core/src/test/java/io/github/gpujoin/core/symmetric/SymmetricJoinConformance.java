@@ -348,7 +348,7 @@ public abstract class SymmetricJoinConformance extends SymmetricJoinStateConform
                 timeMs += 5;
                 source.expire(timeMs);
                 for (int input = 0; input < 2; input++) {
- int side = input;
+                    int side = input;
                     source.copyRows(
                             side,
                             PARTITION,

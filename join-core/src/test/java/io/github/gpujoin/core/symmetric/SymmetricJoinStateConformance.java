@@ -274,10 +274,7 @@ public abstract class SymmetricJoinStateConformance {
         try (SymmetricJoin join =
                 create(spec, MatchCondition.ALWAYS, MemoryReservations.unlimited())) {
             for (long timeMs : new long[] {1_000, 1_050, 1_150}) {
-                join.load(
-                        LEFT,
-                        chunk(join, LEFT, new Change(INSERT, LEFT_ROW)),
-                        timeMs);
+                join.load(LEFT, chunk(join, LEFT, new Change(INSERT, LEFT_ROW)), timeMs);
             }
             join.finishLoad(1_160);
             assertThat(join.stats().tableRows().get(LEFT)).isOne();
