@@ -30,12 +30,16 @@ public final class GpuJoin {
     private static final String PLANNER_CLASS =
             "org.apache.flink.table.planner.calcite.CalciteConfig";
 
+    private static final String INSTALLED_CONFIG =
+            "io.github.gpujoin.sql.plan.GpuJoinCalciteConfig";
+
     private GpuJoin() {}
 
     /**
      * Replaces joins of the statements that the environment plans from now on. A second call has no
-     * effect. The program needs {@code flink-table-planner_2.12} on its class path; with {@code
-     * flink-table-planner-loader}, put this module's jar for {@code lib/} there instead.
+     * effect, nor has a call in a process with this module's jar for {@code lib/}, which replaces
+     * joins of all environments. Without that jar, the program needs {@code
+     * flink-table-planner_2.12} on its class path instead of {@code flink-table-planner-loader}.
      *
      * @param tables environment of the statements
      * @throws ValidationException if the planner's classes are not on the class path
@@ -45,12 +49,22 @@ public final class GpuJoin {
     }
 
     private static void enable(TableConfig config) {
+        if (isInstalledByLibJar(config)) {
+            return;
+        }
         if (!isPlannerVisible()) {
             throw new ValidationException(
                     "Classes of the planner are hidden: missing=%s. Use flink-table-planner_2.12 instead of flink-table-planner-loader, or put flink-sql-gpu-join-lib.jar into lib/."
                             .formatted(PLANNER_CLASS));
         }
         Installation.install(config);
+    }
+
+    /**
+     * The class of the configuration is that of the planner's class loader, so names are compared.
+     */
+    private static boolean isInstalledByLibJar(TableConfig config) {
+        return config.getPlannerConfig().getClass().getName().equals(INSTALLED_CONFIG);
     }
 
     private static boolean isPlannerVisible() {
