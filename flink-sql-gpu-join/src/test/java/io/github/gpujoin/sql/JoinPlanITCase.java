@@ -112,11 +112,21 @@ class JoinPlanITCase {
                 new SqlComparison().with(table("a")).with(table("b")).environment();
         tables.executeSql("CREATE TABLE sink (x INT, y INT) WITH ('connector'='blackhole')");
         assertThatThrownBy(() -> tables.compilePlanSql("INSERT INTO sink " + JOIN))
-                .hasStackTraceContaining("A compiled plan cannot contain the join")
+                .hasStackTraceContaining("A compiled plan cannot contain the join GpuJoin.")
                 .hasStackTraceContaining("'gpu-join.sql.enabled' = 'false'");
         tables.getConfig().set("gpu-join.sql.enabled", "false");
         assertThat(tables.compilePlanSql("INSERT INTO sink " + JOIN).asJsonString())
                 .contains("stream-exec-join");
+    }
+
+    @Test
+    void shouldNameOptionThatIsNeitherTrueNorFalse() {
+        TableEnvironment tables =
+                new SqlComparison().with(table("a")).with(table("b")).environment();
+        tables.getConfig().set("gpu-join.sql.enabled", "off");
+        assertThatThrownBy(() -> tables.explainSql(JOIN))
+                .hasMessage("Wrong value: gpu-join.sql.enabled=off. Use true or false.")
+                .hasNoCause();
     }
 
     @Test

@@ -63,7 +63,7 @@ public final class StoredRowEncoder {
         kind = row.getRowKind();
         if (changeColumn < 0 && kind != RowKind.INSERT) {
             throw new IllegalArgumentException(
-                    "Update or deletion in an append-only input of a join: kind=%s. Declare the input a changelog."
+                    "Update or deletion in an append-only input of a join: kind=%s. Declare it with .leftChangelog(...) or .rightChangelog(...)."
                             .formatted(kind));
         }
         hasKey = key.read(row);

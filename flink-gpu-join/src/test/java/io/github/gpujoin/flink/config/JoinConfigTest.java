@@ -139,7 +139,8 @@ class JoinConfigTest {
     void shouldNameWhatIsMisspelt(String key, String value, String message) {
         assertThatExceptionOfType(IllegalConfigurationException.class)
                 .isThrownBy(() -> JoinConfig.check(config(key, value)))
-                .withMessageStartingWith(message);
+                .withMessageStartingWith(message)
+                .withNoCause();
     }
 
     @Test

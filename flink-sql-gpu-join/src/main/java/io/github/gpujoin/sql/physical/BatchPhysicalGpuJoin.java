@@ -44,7 +44,7 @@ public final class BatchPhysicalGpuJoin extends BatchPhysicalJoinBase {
 
     @Override
     public ExecNode<?> translateToExecNode(boolean isCompiled) {
-        CompiledPlans.refuse(isCompiled, this);
+        CompiledPlans.refuse(isCompiled, "GpuJoin");
         return super.translateToExecNode(isCompiled);
     }
 

@@ -3,7 +3,6 @@
 package io.github.gpujoin.sql.physical;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
-import org.apache.calcite.rel.RelNode;
 import org.apache.flink.table.api.ValidationException;
 
 /** Compiled plans, which contain only nodes that Flink itself knows. */
@@ -12,13 +11,14 @@ final class CompiledPlans {
     private CompiledPlans() {}
 
     /**
+     * @param joinName of the join in {@code EXPLAIN}
      * @throws ValidationException if the plan is compiled
      */
-    static void refuse(boolean isCompiled, RelNode join) {
+    static void refuse(boolean isCompiled, String joinName) {
         if (isCompiled) {
             throw new ValidationException(
                     "A compiled plan cannot contain the join %s. Set '%s' = 'false' before COMPILE PLAN."
-                            .formatted(join.getRelTypeName(), GpuJoinOptions.SQL_ENABLED.key()));
+                            .formatted(joinName, GpuJoinOptions.SQL_ENABLED.key()));
         }
     }
 }

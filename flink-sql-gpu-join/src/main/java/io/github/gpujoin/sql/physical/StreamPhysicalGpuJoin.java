@@ -48,7 +48,7 @@ public final class StreamPhysicalGpuJoin extends StreamPhysicalJoin {
 
     @Override
     public ExecNode<?> translateToExecNode(boolean isCompiled) {
-        CompiledPlans.refuse(isCompiled, this);
+        CompiledPlans.refuse(isCompiled, "GpuJoin");
         return super.translateToExecNode(isCompiled);
     }
 

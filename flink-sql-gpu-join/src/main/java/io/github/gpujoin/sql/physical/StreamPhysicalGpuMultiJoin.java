@@ -52,7 +52,7 @@ public final class StreamPhysicalGpuMultiJoin extends StreamPhysicalMultiJoin {
 
     @Override
     public ExecNode<?> translateToExecNode(boolean isCompiled) {
-        CompiledPlans.refuse(isCompiled, this);
+        CompiledPlans.refuse(isCompiled, "GpuMultiJoin");
         return super.translateToExecNode(isCompiled);
     }
 

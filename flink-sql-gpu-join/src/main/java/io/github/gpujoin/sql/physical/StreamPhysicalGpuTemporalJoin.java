@@ -45,7 +45,7 @@ public final class StreamPhysicalGpuTemporalJoin extends StreamPhysicalTemporalJ
 
     @Override
     public ExecNode<?> translateToExecNode(boolean isCompiled) {
-        CompiledPlans.refuse(isCompiled, this);
+        CompiledPlans.refuse(isCompiled, "GpuTemporalJoin");
         return super.translateToExecNode(isCompiled);
     }
 

@@ -42,7 +42,13 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
     }
 
     private boolean isEnabled() {
-        return tables.get(GpuJoinOptions.SQL_ENABLED);
+        try {
+            return tables.get(GpuJoinOptions.SQL_ENABLED);
+        } catch (IllegalArgumentException e) {
+            GpuJoinOptions.check(
+                    tables.getConfiguration()); // its message has the option and the remedy
+            throw e;
+        }
     }
 
     @Override

@@ -70,7 +70,9 @@ final class OptionCheck {
             try {
                 config.get(option);
             } catch (IllegalArgumentException e) {
-                throw new IllegalConfigurationException(wrongValue(config, option, e), e);
+                // Without Flink's exception as the cause: the SQL client shows only the root cause,
+                // and Flink's names neither the option nor its value.
+                throw new IllegalConfigurationException(wrongValue(config, option, e));
             }
         }
     }
