@@ -101,34 +101,39 @@ class TemporalJoinITCase {
      * equal times. All orders follow the last change of a rate, so the answer does not depend on
      * when a watermark arrives.
      */
-    @ParameterizedTest(name = "seed={0} kind={1} delay={2} s changes={3}")
+    @ParameterizedTest(name = "seed={0} kind={1} delay={2} s changes={3} key={4}")
     @CsvSource({
-        "1, JOIN, 0, 'I,UA,D'",
-        "2, LEFT JOIN, 0, 'I,UB,UA,D'",
-        "3, LEFT JOIN, 0, 'I,UA,D'",
-        "4, JOIN, 5, 'I,UB,UA,D'"
+        "1, JOIN, 0, 'I,UA,D', INT",
+        "2, LEFT JOIN, 0, 'I,UB,UA,D', INT",
+        "3, LEFT JOIN, 0, 'I,UA,D', INT",
+        "4, JOIN, 5, 'I,UB,UA,D', INT",
+        "5, LEFT JOIN, 0, 'I,UB,UA,D', STRING",
+        "6, JOIN, 5, 'I,UA,D', STRING"
     })
-    void shouldJoinLateRowsAsFlink(long seed, String kind, int delay, String changes)
-            throws Exception {
+    void shouldJoinLateRowsAsFlink(
+            long seed, String kind, int delay, String changes, String keyType) throws Exception {
         Random random = new Random(seed);
         List<Row> rates = new ArrayList<>();
         for (int key = 0; key < 10; key++) {
-            rates.addAll(changes(key, random, changes.contains("UB")));
+            rates.addAll(changes(key(key, keyType), random, changes.contains("UB")));
         }
         List<Row> orders = new ArrayList<>();
         for (int id = 0; id < 300; id++) {
             int second = 40 + (300 - id) / 20 + random.nextInt(10);
-            orders.add(Row.of(id, random.nextInt(12), second(second)));
+            orders.add(Row.of(id, key(random.nextInt(12), keyType), second(second)));
         }
         SqlComparison join =
                 new SqlComparison()
                         .with(
-                                "CREATE TABLE orders (id INT, currency INT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '%d' SECOND) WITH ('connector'='values','data-id'='%s')"
+                                "CREATE TABLE orders (id INT, currency %s, ts TIMESTAMP(3), WATERMARK FOR ts AS ts - INTERVAL '%d' SECOND) WITH ('connector'='values','data-id'='%s')"
                                         .formatted(
-                                                delay, TestValuesTableFactory.registerData(orders)))
+                                                keyType,
+                                                delay,
+                                                TestValuesTableFactory.registerData(orders)))
                         .with(
-                                "CREATE TABLE rates (currency INT, rate INT, since TIMESTAMP(3), WATERMARK FOR since AS since - INTERVAL '%d' SECOND, PRIMARY KEY (currency) NOT ENFORCED) WITH ('connector'='values','changelog-mode'='%s','data-id'='%s')"
+                                "CREATE TABLE rates (currency %s, rate INT, since TIMESTAMP(3), WATERMARK FOR since AS since - INTERVAL '%d' SECOND, PRIMARY KEY (currency) NOT ENFORCED) WITH ('connector'='values','changelog-mode'='%s','data-id'='%s')"
                                         .formatted(
+                                                keyType,
                                                 delay,
                                                 changes,
                                                 TestValuesTableFactory.registerData(rates)));
@@ -139,8 +144,12 @@ class TemporalJoinITCase {
         join.assertEqual(query);
     }
 
+    private static Object key(int number, String type) {
+        return type.equals("STRING") ? "currency " + number : (Object) number;
+    }
+
     /** Changes of a rate, whose times lie within the first 30 seconds. */
-    private static List<Row> changes(int key, Random random, boolean retracts) {
+    private static List<Row> changes(Object key, Random random, boolean retracts) {
         List<Row> rows = new ArrayList<>();
         int since = random.nextInt(10);
         Row last = Row.ofKind(RowKind.INSERT, key, random.nextInt(1000), second(since));
@@ -180,15 +189,19 @@ class TemporalJoinITCase {
         join.assertEqual(query);
     }
 
-    @Test
-    void shouldLeaveLongKeysOfVersionsToFlink() throws Exception {
+    @ParameterizedTest
+    @CsvSource({
+        "JOIN, o.name = r.name",
+        "LEFT JOIN, o.name = r.name",
+        "JOIN, o.name = r.name AND o.currency = r.currency",
+        "LEFT JOIN, o.name = r.name AND o.currency = r.currency"
+    })
+    void shouldJoinVersionsByLongKeysAsFlink(String kind, String condition) throws Exception {
         SqlComparison join = comparison();
         String query =
-                "SELECT o.id, r.rate FROM orders o JOIN rates_by_name FOR SYSTEM_TIME AS OF o.ts AS r ON"
-                        + " o.name = r.name";
-        assertThat(join.explain(query))
-                .contains("TemporalJoin(", "gpuJoin=[KEY_OVER_64_BITS: ")
-                .doesNotContain("GpuTemporalJoin");
+                "SELECT o.id, o.price * r.rate, o.ts, r.since FROM orders o %s rates_by_name FOR SYSTEM_TIME AS OF o.ts AS r ON %s"
+                        .formatted(kind, condition);
+        assertThat(join.explain(query)).contains("GpuTemporalJoin");
         join.assertEqual(query);
     }
 

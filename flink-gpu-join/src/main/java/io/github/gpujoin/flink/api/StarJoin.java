@@ -261,7 +261,8 @@ public final class StarJoin<F> {
     /**
      * Returns the side output of facts behind the watermark, for {@code getSideOutput} of the
      * results. Only joins with a {@linkplain Dimension#versioned() versioned} dimension have such
-     * facts. A row holds the key columns, the selected columns, and {@code $timestamp}.
+     * facts. A row holds the selected columns, the column of a key of one integer, and {@code
+     * $timestamp}.
      *
      * @return the tag of the side output
      */

@@ -42,7 +42,9 @@ final class PackedInputs {
         this.topology = topology;
         this.keys =
                 sides.dimensions().stream().map(side -> JoinKey.of(sides.facts(), side)).toList();
-        requireExactKeys(grouped);
+        if (grouped) {
+            requireExactKeys();
+        }
         planChunks();
         this.facts = packFacts(!grouped || sides.versionedDimension() != JoinInputs.NONE);
         this.dimensions = packDimensions();
@@ -66,20 +68,14 @@ final class PackedInputs {
         return side == ChunkDescriptor.FACTS ? facts : dimensions.get(side);
     }
 
-    /**
-     * Rejects hashed keys of grouped joins, since no hash collision check can follow their sums,
-     * and of versioned dimensions, whose versions are sorted by the integer of their key.
-     */
-    private void requireExactKeys(boolean grouped) {
+    /** Rejects hashed keys of a grouped join, since no hash collision check can follow its sums. */
+    private void requireExactKeys() {
         for (int d = 0; d < sides.dimensions().size(); d++) {
             DimensionInput<?> side = sides.dimensions().get(d);
-            if (!keys.get(d).isExact() && (grouped || side.isVersioned())) {
+            if (!keys.get(d).isExact()) {
                 throw new IllegalArgumentException(
-                        "Key of a %s exceeds 64 bits: dimension=%s, columns=%s. Use a key of at most 64 bits."
-                                .formatted(
-                                        grouped ? "grouped join" : "versioned dimension",
-                                        side.input().name(),
-                                        side.columns()));
+                        "Key of a grouped join exceeds 64 bits: dimension=%s, columns=%s. Use a key of at most 64 bits."
+                                .formatted(side.input().name(), side.columns()));
             }
         }
     }
@@ -174,6 +170,17 @@ final class PackedInputs {
         return key.isExact() || !sides.dimensions().get(dimension).input().isChangelog()
                 ? DimensionSpec.EXACT_KEY
                 : dimensions.get(dimension).column(key.computedKey().bytesName());
+    }
+
+    /**
+     * Returns the column of facts whose values equal those of the dimension's column of key bytes
+     * if the keys are equal; {@link DimensionSpec#EXACT_KEY} if the key is not hashed.
+     */
+    int factKeyBytesColumn(int dimension) {
+        JoinKey key = keys.get(dimension);
+        return key.isExact()
+                ? DimensionSpec.EXACT_KEY
+                : facts.column(key.computedFactKey().bytesName());
     }
 
     /** Returns the dimensions with hashed keys, which need a hash collision check. */

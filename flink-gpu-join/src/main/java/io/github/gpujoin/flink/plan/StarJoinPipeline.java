@@ -555,6 +555,7 @@ final class StarJoinPipeline implements StarPipeline {
                 dimension,
                 packed.dimensions().get(dimension).column(RecordLayout.TIMESTAMP),
                 packed.facts().column(RecordLayout.TIMESTAMP),
+                packed.factKeyBytesColumn(dimension),
                 dimensions.get(dimension).joinsLateRows(),
                 lateFacts(),
                 lateVersions());

@@ -108,15 +108,15 @@ public final class EventTimeLog {
     }
 
     /**
-     * Writes pairs of numbers for the keys of each partition.
+     * Writes numbers about the keys of each partition.
      *
      * @param ofPartition returns them; empty for none
      */
     public void timers(IntFunction<long[]> ofPartition) throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
-            long[] pairs = ofPartition.apply(partition);
-            timers.update(pairs.length == 0 ? null : pairs);
+            long[] numbers = ofPartition.apply(partition);
+            timers.update(numbers.length == 0 ? null : numbers);
         }
     }
 
@@ -124,9 +124,9 @@ public final class EventTimeLog {
     public void forEachTimers(Consumer<long[]> consumer) throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
-            long[] pairs = timers.value();
-            if (pairs != null) {
-                consumer.accept(pairs);
+            long[] numbers = timers.value();
+            if (numbers != null) {
+                consumer.accept(numbers);
             }
         }
     }

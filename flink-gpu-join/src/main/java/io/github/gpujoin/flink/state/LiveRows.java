@@ -6,13 +6,10 @@ import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
-import io.github.gpujoin.core.layout.VariableWidthColumn;
-import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.flink.util.function.ThrowingConsumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The live rows of a changelog: the last row of each key that was not deleted afterwards, or the
@@ -24,23 +21,11 @@ final class LiveRows {
 
     private record RowLocation(Chunk chunk, int row) {}
 
-    /** A key of which the integer is a hash. */
-    private record HashedKey(long hash, ByteBuffer bytes) {
-
-        @Override
-        public int hashCode() {
-            return Long.hashCode(hash);
-        }
-    }
-
     private final DimensionSpec side;
     private final boolean keepsDeletions;
 
-    /** Null if equal integers are equal keys. */
-    private final @Nullable VariableWidthColumn fullKey;
-
-    /** By key: a {@link Long} or a {@link HashedKey}. */
-    private final Map<Object, RowLocation> rows = new LinkedHashMap<>();
+    private final FullKeys keys;
+    private final Map<FullKey, RowLocation> rows = new LinkedHashMap<>();
 
     LiveRows(DimensionSpec side) {
         this(side, false);
@@ -52,16 +37,13 @@ final class LiveRows {
     LiveRows(DimensionSpec side, boolean keepsDeletions) {
         this.side = side;
         this.keepsDeletions = keepsDeletions;
-        this.fullKey =
-                side.isHashed()
-                        ? VariableWidthColumn.of(side.schema(), side.keyBytesColumn())
-                        : null;
+        this.keys = FullKeys.of(side);
     }
 
     /** Applies the changes of a chunk in order. */
     void apply(Chunk chunk) {
         for (int row = 0; row < chunk.rowCount(); row++) {
-            Object key = key(chunk, row);
+            FullKey key = keys.get(chunk, row);
             RowChange change = RowChange.of(chunk.getInt(side.changeColumn(), row));
             if (keepsDeletions || change == RowChange.UPSERT) {
                 rows.put(key, new RowLocation(chunk, row));
@@ -69,14 +51,6 @@ final class LiveRows {
                 rows.remove(key);
             }
         }
-    }
-
-    private Object key(Chunk chunk, int row) {
-        long integer = chunk.getLong(side.keyColumn(), row);
-        // A copy of the bytes, since the map would keep the chunk of the key's first row.
-        return fullKey == null
-                ? (Object) integer
-                : new HashedKey(integer, ByteBuffer.wrap(fullKey.copy(chunk, row)));
     }
 
     int size() {

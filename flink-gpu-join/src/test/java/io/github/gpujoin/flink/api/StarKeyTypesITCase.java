@@ -367,13 +367,6 @@ class StarKeyTypesITCase {
                                         .toRows())
                 .hasMessageStartingWith("Key of a grouped join exceeds 64 bits")
                 .hasMessageContaining("columns=[t]");
-        assertThatThrownBy(
-                        () ->
-                                StarJoin.of(stream)
-                                        .select("l")
-                                        .dimension(stream, d -> d.on("t", "t").versioned())
-                                        .toRows())
-                .hasMessageStartingWith("Key of a versioned dimension exceeds 64 bits");
         ChunkSchema schema = ChunkSchema.of(List.of(Column.of("l", ColumnType.INT64)));
         ChunkBuilder row = new ChunkBuilder(schema, 64);
         row.putLong(0, 1);

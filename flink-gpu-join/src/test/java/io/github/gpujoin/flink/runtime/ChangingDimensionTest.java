@@ -4,10 +4,7 @@ package io.github.gpujoin.flink.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.github.gpujoin.core.engine.JoinEngine;
-import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
-import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.KeyHash;
@@ -102,30 +99,12 @@ class ChangingDimensionTest {
 
     /** Two keys with one hash leave the GPU, and no others. */
     private void joinRandomlyOnADevice() throws Exception {
-        CountedCpu cpu = new CountedCpu();
+        CountedCpuFactory cpu = new CountedCpuFactory();
         try (HostDevice device = HostDevice.open(GpuOptions.defaults().withSlots(4, 1_000))) {
             joinRandomly(new EngineSelection(context -> device, true, cpu));
             IOUtils.closeAll(subtasks);
         }
-        assertThat(cpu.engines > 0).isEqualTo(shape.hashes() < KEYS);
-    }
-
-    /** Creates CPU engines, and counts them. */
-    private static final class CountedCpu implements JoinEngineFactory {
-        private static final long serialVersionUID = 1L;
-        private final CpuJoinEngineFactory cpu = new CpuJoinEngineFactory();
-        private int engines;
-
-        @Override
-        public String engineName() {
-            return cpu.engineName();
-        }
-
-        @Override
-        public JoinEngine create(JoinSpec spec) {
-            engines++;
-            return cpu.create(spec);
-        }
+        assertThat(cpu.engineCount() > 0).isEqualTo(shape.hashes() < KEYS);
     }
 
     private void joinRandomly(EngineSelection engines) throws Exception {

@@ -48,23 +48,27 @@ class VersionedDimensionTest {
         scenario.close();
     }
 
-    @ParameterizedTest(name = "seed={0} engine={1} RocksDB={2}")
+    /** With 9 hashes, each of 40 keys shares its hash with others. */
+    @ParameterizedTest(name = "seed={0} engine={1} RocksDB={2} hashes={3}")
     @CsvSource({
-        "1,cpu,false",
-        "2,cpu,true",
-        "3,cpu,false",
-        "4,cpu,true",
-        "5,cpu,false",
-        "6,cpu,false",
-        "7,reference,true",
-        "8,reference,false"
+        "1,cpu,false,0",
+        "2,cpu,true,0",
+        "3,cpu,false,0",
+        "4,cpu,true,0",
+        "5,cpu,false,0",
+        "6,cpu,false,0",
+        "7,reference,true,0",
+        "8,reference,false,0",
+        "9,cpu,false,9",
+        "10,cpu,true,9",
+        "11,reference,false,9"
     })
-    void shouldJoinEachFactWithTheVersionOfItsTime(long seed, String engine, boolean rocksDb)
-            throws Exception {
+    void shouldJoinEachFactWithTheVersionOfItsTime(
+            long seed, String engine, boolean rocksDb, int hashes) throws Exception {
         Random random = new Random(seed);
         StateBackend backend =
                 rocksDb ? new EmbeddedRocksDBStateBackend() : new HashMapStateBackend();
-        scenario = new VersionedScenario(random, backend);
+        scenario = new VersionedScenario(random, backend, hashes);
         JoinEngineFactory factory =
                 engine.equals("cpu")
                         ? new CpuJoinEngineFactory()

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinEngineFactory;
 import io.github.gpujoin.core.engine.JoinKind;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
@@ -54,20 +52,19 @@ final class VersionedScenario implements AutoCloseable {
                     Column.of("value", ColumnType.INT64),
                     Column.of(RecordLayout.TIMESTAMP, ColumnType.INT64),
                     Column.of(RecordLayout.CHANGE, ColumnType.INT32));
-    static final JoinSpec SPEC =
-            new JoinSpec(
-                    FACTS, List.of(new DimensionSpec("prices", PRICES, 0, 0, JoinKind.INNER, 3)));
+    private static final VersionedShape INTEGERS = new VersionedShape(JoinKind.INNER, 0);
+    static final JoinSpec SPEC = INTEGERS.spec();
     static final OutputTag<Row> LATE_FACTS = new OutputTag<>("late-facts", ChunkRows.typeOf(FACTS));
     static final OutputTag<Row> LATE_VERSIONS =
             new OutputTag<>("late-versions", ChunkRows.typeOf(PRICES));
-    static final EventTimeJoin EVENT_TIME =
-            new EventTimeJoin(0, 2, 2, false, LATE_FACTS, LATE_VERSIONS);
+    static final EventTimeJoin EVENT_TIME = INTEGERS.eventTime(false);
 
     /** Versions of each key by time. Null is a deletion. */
     private final Map<Long, TreeMap<Long, Long>> versionsOfKeys = new HashMap<>();
 
     private final Random random;
     private final StateBackend backend;
+    private final VersionedShape shape;
     private final List<long[]> factRows = new ArrayList<>();
     final List<Long> expectedLateFacts = new ArrayList<>();
     final List<Long> expectedLateVersions = new ArrayList<>();
@@ -83,6 +80,14 @@ final class VersionedScenario implements AutoCloseable {
     private long joinedUpTo = Long.MIN_VALUE;
 
     VersionedScenario(Random random, StateBackend backend) {
+        this(random, backend, 0);
+    }
+
+    /**
+     * @param hashes how many hashes the keys have, which are texts then; 0 if they are integers
+     */
+    VersionedScenario(Random random, StateBackend backend, int hashes) {
+        this.shape = new VersionedShape(JoinKind.INNER, hashes);
         this.random = random;
         this.backend = backend;
     }
@@ -118,12 +123,12 @@ final class VersionedScenario implements AutoCloseable {
             StarJoinOperatorFactory<String> operator =
                     new StarJoinOperatorFactory<>(
                             JoinScenario.settings(
-                                    SPEC,
+                                    shape.spec(),
                                     EngineSelection.only(engine),
                                     1_000,
-                                    EVENT_TIME,
+                                    shape.eventTime(false),
                                     TimesToLive.NONE),
-                            context -> new TextEmitter());
+                            shape.emitter(new TextEmitter()));
             JoinHarness subtask = new JoinHarness(operator, MAX_PARALLELISM, parallelism, i);
             subtasks.add(subtask);
             subtask.setStateBackend(backend);
@@ -210,8 +215,8 @@ final class VersionedScenario implements AutoCloseable {
                         .put(time, deletes ? null : value);
             }
         }
-        for (Map.Entry<Integer, List<long[]>> entry : byPartition(rows).entrySet()) {
-            owner(entry.getKey()).probe(chunk(PRICES, 0, entry.getValue()));
+        for (Chunk chunk : shape.versions(rows)) {
+            owner(chunk.partition()).probe(chunk);
         }
     }
 
@@ -226,21 +231,13 @@ final class VersionedScenario implements AutoCloseable {
                 factRows.add(fact);
             }
         }
-        for (Map.Entry<Integer, List<long[]>> entry : byPartition(rows).entrySet()) {
-            owner(entry.getKey()).probe(chunk(FACTS, ChunkDescriptor.FACTS, entry.getValue()));
+        for (Chunk chunk : shape.facts(rows)) {
+            owner(chunk.partition()).probe(chunk);
         }
     }
 
     static int partition(long key) {
         return KeyHash.partition(KeyHash.hash(key), MAX_PARALLELISM);
-    }
-
-    static Map<Integer, List<long[]>> byPartition(List<long[]> rows) {
-        Map<Integer, List<long[]>> partitions = new TreeMap<>();
-        for (long[] row : rows) {
-            partitions.computeIfAbsent(partition(row[0]), p -> new ArrayList<>()).add(row);
-        }
-        return partitions;
     }
 
     JoinHarness owner(int partition) {

@@ -102,9 +102,10 @@ record JobShape(
         }
     }
 
-    /** Whether the key of a dimension is hashed: half of those that change. */
+    /** Whether the key of a dimension is hashed: some of those that change or have versions. */
     boolean isHashed(int d) {
-        return sinkApart && dimensions.get(d).rows() == Rows.CHANGING;
+        Rows rows = dimensions.get(d).rows();
+        return sinkApart && (rows == Rows.CHANGING || rows == Rows.VERSIONED);
     }
 
     /** The dimensions, by the key of one of which facts are sent. */

@@ -13,9 +13,6 @@ public enum SqlReason {
     KEY_TYPE("a key column is an array, a map, a row or of another type that keys cannot have"),
     /** A key column is a FLOAT or DOUBLE, for which Flink compares bits. */
     FLOATING_POINT_KEY("Flink compares the bits of FLOAT and DOUBLE keys: 0.0 differs from -0.0"),
-    /** Keys of versions have at most 64 bits. */
-    KEY_OVER_64_BITS(
-            "a versioned table needs a key of integers or dates of at most 64 bits together"),
     /** Some key columns treat nulls as equal, and others do not. */
     MIXED_NULLS("IS NOT DISTINCT FROM compares some of the key columns, = the others"),
     /** The key of a processing-time temporal join is not the primary key of the right side. */

@@ -67,19 +67,6 @@ final class Refusals {
                 : Optional.empty();
     }
 
-    /**
-     * Returns the reason why keys cannot be those of versions.
-     *
-     * @param join whose nulls are not mixed
-     */
-    static Optional<SqlReason> ofExactKeys(CommonPhysicalJoin join) {
-        JoinSpec keys = join.joinSpec();
-        Nulls nulls = keys.getFilterNulls()[0] ? Nulls.MATCH_NOTHING : Nulls.MATCH_NULLS;
-        return key(rowType(join.getRight()), keys.getRightKeys(), nulls).isExact()
-                ? Optional.empty()
-                : Optional.of(SqlReason.KEY_OVER_64_BITS);
-    }
-
     private static boolean hasMixedNulls(JoinSpec keys) {
         for (boolean filtered : keys.getFilterNulls()) {
             if (filtered != keys.getFilterNulls()[0]) {
@@ -95,16 +82,12 @@ final class Refusals {
 
     private static Optional<KeyLayout<Row>> layout(RowType row, int[] columns) {
         try {
-            return Optional.of(key(row, columns, Nulls.MATCH_NOTHING));
+            List<String> names = Arrays.stream(columns).mapToObj(row.getFieldNames()::get).toList();
+            ColumnsKey<RowData> key = new ColumnsKey<>(InternalTypeInfo.of(row), names);
+            return Optional.of(KeyLayout.of(key.keyType(), Nulls.MATCH_NOTHING));
         } catch (IllegalArgumentException e) {
             return Optional.empty();
         }
-    }
-
-    private static KeyLayout<Row> key(RowType row, int[] columns, Nulls nulls) {
-        List<String> names = Arrays.stream(columns).mapToObj(row.getFieldNames()::get).toList();
-        ColumnsKey<RowData> key = new ColumnsKey<>(InternalTypeInfo.of(row), names);
-        return KeyLayout.of(key.keyType(), nulls);
     }
 
     static RowType rowType(RelNode rel) {

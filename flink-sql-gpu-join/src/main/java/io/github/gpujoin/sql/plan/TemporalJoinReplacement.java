@@ -93,13 +93,11 @@ final class TemporalJoinReplacement implements JoinReplacement {
         if (condition.residual() != null && !RexUtil.isDeterministic(condition.residual())) {
             return Optional.of(SqlReason.NON_DETERMINISTIC_CONDITION);
         }
-        boolean hasVersions = condition.rightTime().isPresent();
-        if (!hasVersions && !hasKey(join.joinSpec(), condition.primaryKey())) {
+        boolean isByProcessingTime = condition.rightTime().isEmpty();
+        if (isByProcessingTime && !hasKey(join.joinSpec(), condition.primaryKey())) {
             return Optional.of(SqlReason.KEY_IS_NOT_PRIMARY_KEY);
         }
-        return Refusals.ofKeys(join)
-                .or(() -> Refusals.ofMixedNulls(join))
-                .or(() -> hasVersions ? Refusals.ofExactKeys(join) : Optional.empty());
+        return Refusals.ofKeys(join).or(() -> Refusals.ofMixedNulls(join));
     }
 
     private static boolean hasKey(JoinSpec join, Set<Integer> primaryKey) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.eventtime;
 
-import io.github.gpujoin.core.engine.DimensionSpec;
 import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.state.FullKeys;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -23,7 +23,7 @@ final class DueFacts {
     /** Rows of a chunk below which it is merged with others. */
     private static final int MIN_CHUNK_ROWS = 256;
 
-    private final DimensionSpec side;
+    private final FullKeys keys;
     private final int keyBit;
     private final int nullKeysColumn;
     private final EventTimeOrder.Target target;
@@ -36,13 +36,17 @@ final class DueFacts {
 
     DueFacts(
             JoinSpec spec,
-            int dimension,
+            EventTimeJoin join,
             EventTimeOrder.Target target,
             EventTimeBatch batch,
             PendingVersions pending,
             VersionTable table) {
-        this.side = spec.dimensions().get(dimension);
-        this.keyBit = dimension;
+        this.keys =
+                new FullKeys(
+                        spec.factSchema(),
+                        spec.dimensions().get(join.dimension()).factKeyColumn(),
+                        join.factKeyBytesColumn());
+        this.keyBit = join.dimension();
         this.nullKeysColumn = spec.nullKeysColumn();
         this.target = target;
         this.batch = batch;
@@ -97,7 +101,7 @@ final class DueFacts {
             if (isNullKey(fact.chunk(), fact.row())) {
                 batch.addFact(fact.chunk(), fact.row());
             } else {
-                table.joinLate(fact, key(fact.chunk(), fact.row()));
+                table.joinLate(fact, keys.get(fact.chunk(), fact.row()));
             }
         }
         batch.emit();
@@ -141,8 +145,7 @@ final class DueFacts {
     /** Returns the pending version that a fact sees, or null if it sees the table's. */
     private @Nullable DueVersion version(Chunk chunk, int row, long time, long lateUpTo)
             throws Exception {
-        long key = key(chunk, row);
-        VersionsOfKey versions = pending.of(key);
+        VersionsOfKey versions = pending.of(keys, chunk, row);
         if (versions == null || isNullKey(chunk, row)) {
             return null;
         }
@@ -150,7 +153,7 @@ final class DueFacts {
         DueVersion version = versions.at(time);
         if (version == null
                 || version.time() <= lateUpTo
-                        && table.isNewerThan(chunk.partition(), key, version.time())) {
+                        && table.isNewerThan(chunk.partition(), versions.key(), version.time())) {
             return null;
         }
         if (versions.markSeen()) {
@@ -178,10 +181,6 @@ final class DueFacts {
             }
             batch.emit();
         }
-    }
-
-    private long key(Chunk chunk, int row) {
-        return chunk.getLong(side.factKeyColumn(), row);
     }
 
     private boolean isNullKey(Chunk chunk, int row) {

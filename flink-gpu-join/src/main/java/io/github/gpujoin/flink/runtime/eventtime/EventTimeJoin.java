@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.eventtime;
 
+import io.github.gpujoin.core.engine.DimensionSpec;
 import java.io.Serializable;
 import org.apache.flink.types.Row;
 import org.apache.flink.util.OutputTag;
@@ -13,6 +14,8 @@ import org.apache.flink.util.OutputTag;
  * @param dimension number of the dimension, by whose key facts are sent
  * @param versionTimeColumn fixed INT64 column of the dimension, event time in ms
  * @param factTimeColumn fixed INT64 column of the facts, event time in ms
+ * @param factKeyBytesColumn variable-width column of the facts, the full key if the dimension's key
+ *     is a hash; else {@link DimensionSpec#EXACT_KEY}
  * @param joinsLateRows whether rows whose event time is already joined are joined at the next
  *     watermark, with the versions that are still kept, as Flink's temporal join does; else they
  *     are dropped
@@ -23,6 +26,7 @@ public record EventTimeJoin(
         int dimension,
         int versionTimeColumn,
         int factTimeColumn,
+        int factKeyBytesColumn,
         boolean joinsLateRows,
         OutputTag<Row> lateFacts,
         OutputTag<Row> lateVersions)

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.engine.JoinSpec;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.flink.state.EventTimeLog;
+import io.github.gpujoin.flink.state.FullKeys;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,9 +128,9 @@ public final class EventTimeOrder {
         this.target = target;
         this.onLate = onLate;
         this.batch = new EventTimeBatch(side, join.dimension(), spec.factSchema(), target);
-        this.pending = new PendingVersions(join.joinsLateRows());
+        this.pending = new PendingVersions(join.joinsLateRows(), FullKeys.of(side));
         this.table = new VersionTable(side, join, log, target, batch, pending);
-        this.dueFacts = new DueFacts(spec, join.dimension(), target, batch, pending, table);
+        this.dueFacts = new DueFacts(spec, join, target, batch, pending, table);
     }
 
     /** Returns the number of rows that are not due. */
@@ -188,7 +189,7 @@ public final class EventTimeOrder {
         if (isFacts) {
             largestFactTime = Math.max(largestFactTime, rows.lastTime());
         } else {
-            pending.arrived(rows, side.keyColumn());
+            pending.arrived(rows);
         }
         DeferredChunk chunk = new DeferredChunk(log, position, rows, sequence++);
         if (chunk.time() <= watermark) {
@@ -303,10 +304,8 @@ public final class EventTimeOrder {
     }
 
     private void becomeDue(DeferredChunk chunk, long upTo) throws Exception {
-        EventTimeCursor rows = chunk.rows();
         while (chunk.isWaiting() && chunk.time() <= upTo) {
-            long key = rows.chunk().getLong(side.keyColumn(), rows.row());
-            pending.becameDue(chunk, key, watermarks.element());
+            pending.becameDue(chunk, watermarks.element());
             chunk.advance();
             waitingRows--;
         }

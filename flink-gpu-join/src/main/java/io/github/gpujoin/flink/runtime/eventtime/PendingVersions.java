@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.eventtime;
 
+import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.flink.state.EventTimeLog;
+import io.github.gpujoin.flink.state.FullKey;
+import io.github.gpujoin.flink.state.FullKeys;
 import java.util.ArrayDeque;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +27,8 @@ import org.jspecify.annotations.Nullable;
 final class PendingVersions {
 
     private final boolean joinsLateRows;
-    private final LongKeyMap<VersionsOfKey> keys = new LongKeyMap<>();
+    private final FullKeys keys;
+    private final VersionsByKey versionsByKey = new VersionsByKey();
 
     /** Evaluated keys with due versions. */
     private final ArrayDeque<VersionsOfKey> evaluated = new ArrayDeque<>();
@@ -36,33 +39,44 @@ final class PendingVersions {
     private long pass;
     private long dueCount;
 
-    PendingVersions(boolean joinsLateRows) {
+    /**
+     * @param keys of versions
+     */
+    PendingVersions(boolean joinsLateRows, FullKeys keys) {
         this.joinsLateRows = joinsLateRows;
+        this.keys = keys;
     }
 
     /** Adds the rows of a chunk that arrives. */
-    void arrived(EventTimeCursor rows, int keyColumn) {
+    void arrived(EventTimeCursor rows) {
         if (joinsLateRows) {
-            int partition = rows.chunk().partition();
-            rows.forEach(
-                    row ->
-                            entry(rows.chunk().getLong(keyColumn, row), partition)
-                                    .arrived(rows.timeOf(row)));
+            rows.forEach(row -> ofOrNew(rows.chunk(), row).arrived(rows.timeOf(row)));
         }
     }
 
-    private VersionsOfKey entry(long key, int partition) {
-        VersionsOfKey versions = keys.get(key);
-        if (versions == null) {
-            versions = new VersionsOfKey(key, partition);
-            keys.put(key, versions);
-        }
+    private VersionsOfKey ofOrNew(Chunk chunk, int row) {
+        VersionsOfKey versions = versionsByKey.get(keys, chunk, row);
+        return versions == null ? add(keys.get(chunk, row), chunk.partition()) : versions;
+    }
+
+    private VersionsOfKey add(FullKey key, int partition) {
+        VersionsOfKey versions = new VersionsOfKey(key, partition);
+        versionsByKey.add(versions);
         return versions;
     }
 
+    /**
+     * Returns the versions of a fact's key, or null if there are none.
+     *
+     * @param factKeys of facts
+     */
+    @Nullable VersionsOfKey of(FullKeys factKeys, Chunk facts, int row) {
+        return versionsByKey.get(factKeys, facts, row);
+    }
+
     /** Returns the versions of a key, or null if there are none. */
-    @Nullable VersionsOfKey of(long key) {
-        return keys.get(key);
+    @Nullable VersionsOfKey of(FullKey key) {
+        return versionsByKey.get(key);
     }
 
     /**
@@ -70,8 +84,8 @@ final class PendingVersions {
      *
      * @param next chunk at the row
      */
-    void becameDue(DeferredChunk next, long key, long watermark) throws Exception {
-        VersionsOfKey versions = entry(key, next.partition());
+    void becameDue(DeferredChunk next, long watermark) throws Exception {
+        VersionsOfKey versions = ofOrNew(next.rows().chunk(), next.rows().row());
         if (joinsLateRows) {
             versions.removeWaiting();
         }
@@ -96,8 +110,9 @@ final class PendingVersions {
     }
 
     /** Returns the versions of a key, for a version to be {@linkplain #putBack put back}. */
-    VersionsOfKey ofOrNew(long key, int partition) {
-        return entry(key, partition);
+    VersionsOfKey ofOrNew(FullKey key, int partition) {
+        VersionsOfKey versions = of(key);
+        return versions == null ? add(key, partition) : versions;
     }
 
     /** Records that the current pass evaluates a key, which {@link #nextEvaluated} returns. */
@@ -136,7 +151,7 @@ final class PendingVersions {
         }
         versions.dequeue();
         if (versions.isEmpty()) {
-            keys.remove(versions.key());
+            versionsByKey.remove(versions);
         }
     }
 
@@ -177,33 +192,36 @@ final class PendingVersions {
         if (!joinsLateRows) {
             return;
         }
-        Map<Integer, LongStream.Builder> timers = new HashMap<>();
-        keys.forEachValue(
+        Map<Integer, KeyTimers> timers = new HashMap<>();
+        versionsByKey.forEach(
                 each -> {
                     if (each.timerIsLater()) {
-                        timers.computeIfAbsent(each.partition(), p -> LongStream.builder())
-                                .add(each.key())
-                                .add(each.timer());
+                        timers.computeIfAbsent(
+                                        each.partition(), p -> new KeyTimers(keys.areHashed()))
+                                .add(each.key(), each.timer());
                     }
                 });
         log.timers(
                 partition ->
                         timers.containsKey(partition)
-                                ? timers.get(partition).build().toArray()
+                                ? timers.get(partition).toArray()
                                 : new long[0]);
     }
 
     /**
      * Restores timers, after the rows of the snapshot have been added.
      *
-     * @param timers pairs of a key and its timer
+     * @param timers of a partition, as {@link KeyTimers} has them
      */
     void restoreTimers(long[] timers) {
-        for (int i = 0; i < timers.length; i += 2) {
-            VersionsOfKey versions = keys.get(timers[i]);
-            if (versions != null) {
-                versions.restoreTimer(timers[i + 1]);
-            }
-        }
+        KeyTimers.read(
+                timers,
+                keys.areHashed(),
+                (key, time) -> {
+                    VersionsOfKey versions = of(key);
+                    if (versions != null) {
+                        versions.restoreTimer(time);
+                    }
+                });
     }
 }

@@ -3,6 +3,8 @@
 package io.github.gpujoin.flink.runtime.eventtime;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.flink.state.FullKey;
+import io.github.gpujoin.flink.state.FullKeys;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -16,13 +18,13 @@ final class TableTimes {
     /** Time of a key that never had a version. */
     static final long NEVER = Long.MIN_VALUE;
 
-    private final int keyColumn;
+    private final FullKeys keys;
     private final int timeColumn;
     private final EventTimeOrder.Target target;
-    private final Map<Integer, Map<Long, Long>> times = new HashMap<>();
+    private final Map<Integer, Map<FullKey, Long>> times = new HashMap<>();
 
-    TableTimes(int keyColumn, int timeColumn, EventTimeOrder.Target target) {
-        this.keyColumn = keyColumn;
+    TableTimes(FullKeys keys, int timeColumn, EventTimeOrder.Target target) {
+        this.keys = keys;
         this.timeColumn = timeColumn;
         this.target = target;
     }
@@ -33,8 +35,8 @@ final class TableTimes {
     }
 
     /** Returns the event time of a key's version in ms, or {@link #NEVER}. */
-    long of(int partition, long key) throws Exception {
-        Map<Long, Long> loaded = times.get(partition);
+    long of(int partition, FullKey key) throws Exception {
+        Map<FullKey, Long> loaded = times.get(partition);
         if (loaded == null) {
             loaded = load(partition);
             times.put(partition, loaded);
@@ -42,18 +44,18 @@ final class TableTimes {
         return loaded.getOrDefault(key, NEVER);
     }
 
-    private Map<Long, Long> load(int partition) throws Exception {
-        Map<Long, Long> read = new HashMap<>();
+    private Map<FullKey, Long> load(int partition) throws Exception {
+        Map<FullKey, Long> read = new HashMap<>();
         target.forEachChange(
                 partition,
                 (Chunk chunk, Integer row) ->
-                        read.put(chunk.getLong(keyColumn, row), chunk.getLong(timeColumn, row)));
+                        read.put(keys.get(chunk, row), chunk.getLong(timeColumn, row)));
         return read;
     }
 
     /** Sets the time of a key, if its partition is loaded. */
-    void set(int partition, long key, long time) {
-        Map<Long, Long> loaded = times.get(partition);
+    void set(int partition, FullKey key, long time) {
+        Map<FullKey, Long> loaded = times.get(partition);
         if (loaded != null) {
             loaded.put(key, time);
         }

@@ -8,6 +8,8 @@ import io.github.gpujoin.core.engine.RowChange;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.flink.state.EventTimeLog;
+import io.github.gpujoin.flink.state.FullKey;
+import io.github.gpujoin.flink.state.FullKeys;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class VersionTable {
 
     private final DimensionSpec side;
+    private final FullKeys keys;
     private final EventTimeJoin join;
     private final EventTimeLog log;
     private final EventTimeOrder.Target target;
@@ -33,12 +36,13 @@ final class VersionTable {
             EventTimeBatch batch,
             PendingVersions pending) {
         this.side = side;
+        this.keys = FullKeys.of(side);
         this.join = join;
         this.log = log;
         this.target = target;
         this.batch = batch;
         this.pending = pending;
-        this.times = new TableTimes(side.keyColumn(), join.versionTimeColumn(), target);
+        this.times = new TableTimes(keys, join.versionTimeColumn(), target);
     }
 
     /** Adds a version of a key to the batch, in place of the one in the table. */
@@ -49,11 +53,11 @@ final class VersionTable {
     }
 
     /** Whether the table has a version of the key that is newer than the time, in ms. */
-    boolean isNewerThan(int partition, long key, long time) throws Exception {
+    boolean isNewerThan(int partition, FullKey key, long time) throws Exception {
         return timeOf(partition, key) > time;
     }
 
-    private long timeOf(int partition, long key) throws Exception {
+    private long timeOf(int partition, FullKey key) throws Exception {
         if (!times.isLoaded(partition)) {
             // The log has what was emitted.
             batch.emit();
@@ -65,7 +69,7 @@ final class VersionTable {
      * Joins a fact that may be older than its key's version in the table. Facts of a key come in
      * the order of time.
      */
-    void joinLate(FactRow fact, long key) throws Exception {
+    void joinLate(FactRow fact, FullKey key) throws Exception {
         int partition = fact.chunk().partition();
         VersionsOfKey versions = pending.of(key);
         DueVersion version = null;
@@ -91,7 +95,7 @@ final class VersionTable {
      *
      * @param version null for none
      */
-    private void rewind(int partition, long key, @Nullable DueVersion version) throws Exception {
+    private void rewind(int partition, FullKey key, @Nullable DueVersion version) throws Exception {
         batch.emit();
         Chunk inTable = lastChange(partition, key);
         boolean isDeleted = inTable.getInt(side.changeColumn(), 0) == RowChange.DELETE.code();
@@ -114,12 +118,12 @@ final class VersionTable {
     }
 
     /** Returns a chunk of the row that last changed the table's row of a key. */
-    private Chunk lastChange(int partition, long key) throws Exception {
+    private Chunk lastChange(int partition, FullKey key) throws Exception {
         ChunkBuilder[] last = new ChunkBuilder[1];
         target.forEachChange(
                 partition,
                 (chunk, row) -> {
-                    if (chunk.getLong(side.keyColumn(), row) == key) {
+                    if (keys.isEqual(key, chunk, row)) {
                         last[0] = new ChunkBuilder(side.schema(), 1);
                         last[0].addRow(chunk, row);
                     }

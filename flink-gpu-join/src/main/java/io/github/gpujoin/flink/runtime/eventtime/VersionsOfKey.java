@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.eventtime;
 
+import io.github.gpujoin.flink.state.FullKey;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -11,7 +12,7 @@ final class VersionsOfKey {
     /** Value of {@link #timer} if no version arrived since the key was last evaluated. */
     static final long NO_TIMER = Long.MAX_VALUE;
 
-    private final long key;
+    private final FullKey key;
     private final int partition;
 
     /** By event time. Of two versions of one time, the one that arrived last counts. */
@@ -30,13 +31,24 @@ final class VersionsOfKey {
     private boolean queued;
     private boolean isSeen;
 
-    VersionsOfKey(long key, int partition) {
+    /** Another key of the same hash, in {@link VersionsByKey}. */
+    private @Nullable VersionsOfKey nextOfHash;
+
+    VersionsOfKey(FullKey key, int partition) {
         this.key = key;
         this.partition = partition;
     }
 
-    long key() {
+    FullKey key() {
         return key;
+    }
+
+    @Nullable VersionsOfKey nextOfHash() {
+        return nextOfHash;
+    }
+
+    void setNextOfHash(@Nullable VersionsOfKey next) {
+        nextOfHash = next;
     }
 
     int partition() {
