@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.apache.flink.configuration.CheckpointingOptions;
 import org.apache.flink.configuration.StateRecoveryOptions;
 import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
@@ -78,6 +80,8 @@ class SqlSavepointITCase {
     private static TableEnvironment restored(boolean enabled, String savepoint) {
         TableEnvironment tables = environment(enabled, FAST);
         tables.getConfig().set(StateRecoveryOptions.SAVEPOINT_PATH, savepoint);
+        // A job that ends waits for its last checkpoint.
+        tables.getConfig().set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofMillis(200));
         return tables;
     }
 
