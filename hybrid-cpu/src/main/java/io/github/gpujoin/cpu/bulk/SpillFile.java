@@ -4,14 +4,13 @@ package io.github.gpujoin.cpu.bulk;
 
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.cpu.SpillFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /**
  * Tuples that one thread wrote to a file, in blocks. Threads may read blocks at the same time once
@@ -59,22 +58,9 @@ final class SpillFile implements AutoCloseable {
     SpillFile(Path directory, TupleLayout layout) {
         this.layout = layout;
         try {
-            this.channel = open(Files.createTempFile(directory, "bulk-join-", ".spill"));
+            this.channel = SpillFiles.create(directory, "bulk-join-");
         } catch (IOException e) {
             throw EngineUnavailableException.noSpillFile(directory, e);
-        }
-    }
-
-    private static FileChannel open(Path file) throws IOException {
-        try {
-            return FileChannel.open(
-                    file,
-                    StandardOpenOption.READ,
-                    StandardOpenOption.WRITE,
-                    StandardOpenOption.DELETE_ON_CLOSE);
-        } catch (IOException e) {
-            Files.deleteIfExists(file);
-            throw e;
         }
     }
 

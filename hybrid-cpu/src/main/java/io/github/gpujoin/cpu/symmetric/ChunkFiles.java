@@ -5,13 +5,12 @@ package io.github.gpujoin.cpu.symmetric;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.cpu.SpillFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.HashSet;
 import java.util.Set;
 
@@ -85,18 +84,7 @@ final class ChunkFiles implements AutoCloseable {
         private int users;
 
         MappedFile(long lengthBytes) throws IOException {
-            Path file = Files.createTempFile(directory, "regular-join-", ".spill");
-            try {
-                channel =
-                        FileChannel.open(
-                                file,
-                                StandardOpenOption.READ,
-                                StandardOpenOption.WRITE,
-                                StandardOpenOption.DELETE_ON_CLOSE);
-            } catch (IOException e) {
-                Files.deleteIfExists(file);
-                throw e;
-            }
+            channel = SpillFiles.create(directory, "regular-join-");
             try {
                 region = Region.map(channel, lengthBytes);
             } catch (IOException e) {

@@ -12,6 +12,7 @@ import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.region.LimitedReservations;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.ChangeKind;
@@ -281,27 +282,7 @@ class CpuSymmetricJoinTest {
     }
 
     private static MemoryReservations limited(long limitBytes) {
-        return new MemoryReservations() {
-            private long usedBytes;
-
-            @Override
-            public void reserve(long bytes) {
-                if (usedBytes + bytes > limitBytes) {
-                    throw new MemoryRefusedException("Test refuses memory: bytes=" + bytes, null);
-                }
-                usedBytes += bytes;
-            }
-
-            @Override
-            public void release(long bytes) {
-                usedBytes -= bytes;
-            }
-
-            @Override
-            public long availableBytes() {
-                return limitBytes - usedBytes;
-            }
-        };
+        return new LimitedReservations(MemoryReservations.unlimited(), limitBytes);
     }
 
     private static Chunk chunkOfOneRow(ChangeKind kind) {

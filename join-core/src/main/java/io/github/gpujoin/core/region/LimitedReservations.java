@@ -1,19 +1,22 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-package io.github.gpujoin.flink.engine;
+package io.github.gpujoin.core.region;
 
-import io.github.gpujoin.core.region.MemoryRefusedException;
-import io.github.gpujoin.core.region.MemoryReservations;
+import java.util.Objects;
 
 /** A part of the memory of several owners, used by one of them. Only one thread reserves. */
-final class LimitedReservations implements MemoryReservations {
+public final class LimitedReservations implements MemoryReservations {
 
     private final MemoryReservations memory;
     private final long limitBytes;
     private long usedBytes;
 
-    LimitedReservations(MemoryReservations memory, long limitBytes) {
-        this.memory = memory;
+    /**
+     * @param memory of all owners
+     * @param limitBytes of this owner
+     */
+    public LimitedReservations(MemoryReservations memory, long limitBytes) {
+        this.memory = Objects.requireNonNull(memory, "memory");
         this.limitBytes = limitBytes;
     }
 
