@@ -18,20 +18,20 @@ constexpr uint32_t DIVISION_THREAD_ROWS = 8;
 constexpr uint32_t DIVISION_TILE_ROWS = DIVISION_THREADS * DIVISION_THREAD_ROWS;
 static_assert(resident::RUN_ROWS % DIVISION_TILE_ROWS == 0, "a tile lies within one run");
 
-// The same number as in RunPartitioner.java.
-constexpr uint32_t MAX_PARTITIONS = 256;
+// The same number as in RunDivision.java.
+constexpr uint32_t MAX_PARTITIONS = 1u << resident::DIVISION_BITS;
 
 // Rows of runs of which all but the last are full.
 struct RunRows {
     const uint64_t* runs;
     uint64_t rows;
-    // A power of two.
     uint64_t partitions;
+    // Lowest of the DIVISION_BITS bits of the hash that choose the partition.
+    uint64_t shift;
 
-    // Uses bits of the hash that the resident join does not: see key_bits.h. So rows of one
-    // partition still spread over all radix partitions, and over all slots of a table.
     __device__ uint32_t partitionOf(int64_t word) const {
-        return static_cast<uint32_t>(keyHash(word) >> 32) & (static_cast<uint32_t>(partitions) - 1);
+        return resident::divisionPart(keyHash(word), static_cast<uint32_t>(shift),
+                                      static_cast<uint32_t>(partitions));
     }
     __device__ const unsigned char* run(uint64_t tile) const {
         return reinterpret_cast<const unsigned char*>(

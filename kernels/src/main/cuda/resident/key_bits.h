@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Assigns the bits of a key's hash on the device. The hash is KeyHash of join-core. The host
-// partition uses other bits than the device, so rows of one host partition still spread over all
-// radix partitions, and rows of one radix partition over all slots of a table.
+// Assigns the bits of a key's hash on the device. The hash is KeyHash of join-core. Each division
+// uses bits of its own, so rows of one part still spread over all parts of the next division, over
+// all radix partitions, and over all slots of a table.
 //
-//    63                    32 31                16 15              0
-//   +------------------------+--------------------+-----------------+
-//   | table: slot (top bits) | host partition     | radix partition |
-//   +------------------------+--------------------+-----------------+
+//    63                 48 47          40 39           32 31             16 15              0
+//   +---------------------+--------------+---------------+----------------+-----------------+
+//   | table: slot         | member of a  | partition out | host partition | radix partition |
+//   | (top bits)          | group        | of core       |                |                 |
+//   +---------------------+--------------+---------------+----------------+-----------------+
 //
-// A join beyond device memory divides both tables by the lowest bits of the upper half, at most 8,
-// of which a table's slot uses the highest ones.
+// A group of devices divides both tables by the member that joins a key; a join beyond device memory
+// divides the tables of a device by partition.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,15 @@ struct RadixDigit {
         return (static_cast<uint32_t>(hash) >> shift) & (count() - 1u);
     }
 };
+
+constexpr uint32_t DIVISION_BITS = 8;
+
+// Returns a part from 0 to parts - 1, at most 2^DIVISION_BITS, of nearly equal sizes. The shift is
+// 32 or 40. The same function as in RunDivision.java.
+GPUJOIN_INLINE uint32_t divisionPart(uint64_t hash, uint32_t shift, uint32_t parts) {
+    uint32_t bits = static_cast<uint32_t>(hash >> shift) & ((1u << DIVISION_BITS) - 1u);
+    return (bits * parts) >> DIVISION_BITS;
+}
 
 // Returns a slot from 0 to 2^slotBits - 1; slotBits is 1 to 32.
 GPUJOIN_INLINE uint32_t tableSlot(uint64_t hash, uint32_t slotBits) {

@@ -15,7 +15,11 @@ public enum BulkAlgorithm {
     /** A GPU merges inputs that are in the order of their keys. */
     GPU_MERGE,
     /** A GPU joins inputs that exceed its memory, partition by partition. */
-    GPU_OUT_OF_CORE;
+    GPU_OUT_OF_CORE,
+    /** GPUs exchange rows, so that each of them has and joins the keys that it owns. */
+    GPU_REPARTITIONED,
+    /** GPUs join the rows that each of them has loaded with all rows of a small input. */
+    GPU_REPLICATED;
 
     /** Returns the name in metrics and logs, for example {@code cpu-radix}. */
     public String label() {

@@ -13,6 +13,7 @@ import io.github.gpujoin.kernels.binding.KernelImage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -37,15 +38,6 @@ final class BulkDevice implements AutoCloseable {
     private volatile long kernelNs;
 
     /**
-     * Opens the first device of the options.
-     *
-     * @throws GpuUnavailableException if it cannot be used, or its blocks have too little memory
-     */
-    static BulkDevice open(GpuOptions options, MemoryReservations hostMemory) {
-        return new BulkDevice(DeviceLease.acquire(options), options, hostMemory);
-    }
-
-    /**
      * @param lease released by {@link #close}, and here if the constructor fails
      */
     BulkDevice(DeviceLease lease, GpuOptions options, MemoryReservations hostMemory) {
@@ -53,7 +45,7 @@ final class BulkDevice implements AutoCloseable {
         this.options = options;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
         try {
-            whileStopped(
+            whileAllStopped(
                     () -> {
                         requireSharedMemory();
                         driver().load(KernelImage.RESIDENT);
@@ -74,6 +66,10 @@ final class BulkDevice implements AutoCloseable {
                     "Blocks of the device have too little shared memory for bulk joins: bytes=%d, neededBytes=%d. Use a data centre GPU, such as one of compute capability 8.0, 9.0 or 10.0."
                             .formatted(deviceBytes, SHARED_BYTES));
         }
+    }
+
+    DevicePart part() {
+        return lease.device();
     }
 
     CudaDriver driver() {
@@ -196,15 +192,35 @@ final class BulkDevice implements AutoCloseable {
         return kernelNs;
     }
 
-    /** Runs an action while the serving kernel is stopped. */
+    /**
+     * Runs an action while the serving kernel of this device is stopped. Bulk joins on devices with
+     * access to this one continue meanwhile, so the action neither allocates nor frees memory.
+     */
     void whileStopped(Runnable action) {
-        lease.whileStopped(options.stallTimeoutNs(), action);
+        lease.whileThisStopped(true, true, options.stallTimeoutNs(), action);
     }
 
     /** Does the same, and returns a value. */
     <T> T whileStopped(Supplier<T> action) {
+        return valueOf(action, this::whileStopped);
+    }
+
+    /**
+     * Runs an action that allocates or frees memory, while the kernels of this device and of those
+     * with access to it are stopped. Not inside {@link #whileStopped}.
+     */
+    void whileAllStopped(Runnable action) {
+        lease.whileStopped(options.stallTimeoutNs(), action);
+    }
+
+    /** Does the same, and returns a value. */
+    <T> T whileAllStopped(Supplier<T> action) {
+        return valueOf(action, this::whileAllStopped);
+    }
+
+    private static <T> T valueOf(Supplier<T> action, Consumer<Runnable> runner) {
         Object[] result = new Object[1];
-        whileStopped((Runnable) () -> result[0] = action.get());
+        runner.accept(() -> result[0] = action.get());
         @SuppressWarnings("unchecked")
         T value = (T) result[0];
         return value;
@@ -229,7 +245,7 @@ final class BulkDevice implements AutoCloseable {
                 owners.forEach(Buffers::abandon);
             } else {
                 driver().awaitCopies();
-                whileStopped(() -> owners.forEach(Buffers::close));
+                whileAllStopped(() -> owners.forEach(Buffers::close));
             }
         } catch (GpuUnavailableException e) {
             owners.forEach(Buffers::abandon);

@@ -36,7 +36,7 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
 
     /** Runs an action that needs {@link Buffers}. */
     <T> T whileStopped(Function<Buffers, T> action) {
-        return device.whileStopped(() -> action.apply(buffers));
+        return device.whileAllStopped(() -> action.apply(buffers));
     }
 
     /**

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Both inputs of a join: in device memory, as long as they can be joined there, and else outside.
  * Not thread-safe, except for {@link #fileBytes}.
  */
-final class BulkStorage implements AutoCloseable {
+final class BulkStorage implements BulkInputs, AutoCloseable {
 
     /** Tuples of the workspace for each row of both inputs, and of the larger one again. */
     private static final double WORKSPACE_TUPLES = 1.2;
@@ -48,6 +48,9 @@ final class BulkStorage implements AutoCloseable {
     private volatile @Nullable RunStore store;
     private @Nullable OutOfCoreLoading loading;
 
+    /** Whether another owner reads runs in {@link #residentMemory}. */
+    private boolean isLent;
+
     /**
      * @param directory of a file for rows that exceed the host memory; null to fail instead
      */
@@ -65,7 +68,8 @@ final class BulkStorage implements AutoCloseable {
         this.reservedBytes = device.availableBytes() / 4;
     }
 
-    BulkRunLayout layout(JoinSide side) {
+    @Override
+    public BulkRunLayout layout(JoinSide side) {
         return layouts.get(side);
     }
 
@@ -83,32 +87,45 @@ final class BulkStorage implements AutoCloseable {
         return opened == null ? 0 : opened.fileBytes();
     }
 
-    /** Returns the sink of rows that are joined. */
-    RunSink joined(JoinSide side) {
-        return (run, rows) ->
-                isStoredOnDevice(joined.get(side), rows)
-                        ? joined.get(side).add(run, rows)
-                        : loading.addJoined(side, run, rows);
+    @Override
+    public RunSink joined(JoinSide side) {
+        return (run, rows) -> {
+            if (isStoredOnDevice(joined.get(side), rows)) {
+                return joined.get(side).add(run, rows);
+            }
+            return loading.addJoined(side, run, rows);
+        };
     }
 
-    /** Returns the sink of rows that have no match because of a null in their key. */
-    RunSink unjoined(JoinSide side) {
-        return (run, rows) ->
-                isStoredOnDevice(unjoined.get(side), rows)
-                        ? unjoined.get(side).add(run, rows)
-                        : loading.addUnjoined(side, run, rows);
+    @Override
+    public RunSink unjoined(JoinSide side) {
+        return (run, rows) -> {
+            if (isStoredOnDevice(unjoined.get(side), rows)) {
+                return unjoined.get(side).add(run, rows);
+            }
+            return loading.addUnjoined(side, run, rows);
+        };
     }
 
     /** Leaves the device if rows do not fit. */
     private boolean isStoredOnDevice(DeviceRuns runs, int rows) throws InterruptedException {
-        if (isResident() && !fits(runs, rows)) {
+        if (isResident() && !reserve(runs, rows)) {
             leaveDevice();
         }
         return isResident();
     }
 
-    /** Whether further rows fit, so that the inputs can still be joined or leave. */
-    private boolean fits(DeviceRuns runs, int rows) {
+    /**
+     * Reserves the memory of further rows, if the inputs can still be joined or leave with them.
+     *
+     * @param runs of this storage
+     * @return false if there is no room, or the inputs have left
+     */
+    boolean reserve(DeviceRuns runs, long rows) {
+        return isResident() && fits(runs, rows) && runs.reserve(rows);
+    }
+
+    private boolean fits(DeviceRuns runs, long rows) {
         long left = joined.get(JoinSide.LEFT).rowCount();
         long right = joined.get(JoinSide.RIGHT).rowCount();
         if (runs.rowCount() + rows > ResidentCall.MAX_ROWS) {
@@ -116,8 +133,54 @@ final class BulkStorage implements AutoCloseable {
         }
         double tuples = WORKSPACE_TUPLES * (left + right + rows + Math.max(left, right) + rows);
         double joinBytes = 2.0 * layouts.get(JoinSide.LEFT).wordBytes() * tuples + MIN_JOIN_BYTES;
-        long restBytes = device.availableBytes() - runs.nextBytes();
-        return restBytes >= Math.max(reservedBytes, joinBytes) && runs.reserveNext();
+        long restBytes = device.availableBytes() - runs.neededBytes(rows);
+        return restBytes >= Math.max(reservedBytes, joinBytes);
+    }
+
+    /**
+     * Appends rows that are joined, from runs that kernels of the device can read, and that are
+     * free after the call.
+     *
+     * @param rows of all runs, of which only the last may not be full
+     */
+    void append(JoinSide side, List<Long> runs, int rows) throws InterruptedException {
+        DeviceRuns target = joined.get(side);
+        if (isResident() && !(reserve(target, rows) && target.reserveAppend())) {
+            leaveDevice();
+        }
+        if (isResident()) {
+            target.append(runs, rows);
+        } else {
+            loading.moveJoined(side, runs, rows);
+        }
+    }
+
+    /** Returns the joined rows of an input in device memory. */
+    DeviceRuns joinedRuns(JoinSide side) {
+        return joined.get(side);
+    }
+
+    /** Does the same with rows that have no match because of a null in their key. */
+    DeviceRuns unjoinedRuns(JoinSide side) {
+        return unjoined.get(side);
+    }
+
+    /**
+     * Removes the rows of an input from the device. Their runs remain until {@link #endLoan}, also
+     * if the inputs leave the device.
+     */
+    DeviceRuns.Lent lend(JoinSide side) {
+        device.awaitCopies();
+        isLent = true;
+        return joined.get(side).lend();
+    }
+
+    /** Receives all lent runs, of which no kernel reads any. */
+    void endLoan() {
+        isLent = false;
+        if (!isResident()) {
+            residentMemory.close();
+        }
     }
 
     /** Moves the inputs out of the device, and divides them by partition. */
@@ -130,10 +193,13 @@ final class BulkStorage implements AutoCloseable {
         loading = OutOfCoreLoading.create(device, store, layouts);
         device.awaitCopies();
         for (JoinSide side : JoinSide.values()) {
-            loading.moveJoined(side, joined.get(side));
+            DeviceRuns runs = joined.get(side);
+            loading.moveJoined(side, runs.addresses(), runs.rowCount());
             loading.moveUnjoined(side, unjoined.get(side));
         }
-        residentMemory.close();
+        if (!isLent) {
+            residentMemory.close();
+        }
     }
 
     private BulkResultWriter createWriter(BulkMemory memory) {
@@ -144,13 +210,12 @@ final class BulkStorage implements AutoCloseable {
     record Started(BulkSteps steps, BulkResultWriter writer, BulkJoinPlan plan) {}
 
     /**
-     * Reserves the memory of the join after all rows were added.
+     * Reserves the memory of the join after all rows were added, and all copies have ended.
      *
      * @param isAscending whether the words of both inputs are in ascending order
      * @throws GpuUnavailableException if the memory does not suffice
      */
     Started start(boolean isAscending) throws InterruptedException {
-        device.awaitCopies();
         if (isResident()) {
             BulkMemory memory = device.newMemory();
             try {

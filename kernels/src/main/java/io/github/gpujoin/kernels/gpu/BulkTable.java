@@ -37,18 +37,19 @@ final class BulkTable implements AutoCloseable {
 
     /**
      * @param staging owner of the pinned runs
+     * @param inputs receives the runs
      */
     BulkTable(
             BulkJoinSpec spec,
             JoinSide side,
             BulkDevice device,
             BulkMemory staging,
-            BulkStorage storage) {
-        this.layout = storage.layout(side);
+            BulkInputs inputs) {
+        this.layout = inputs.layout(side);
         this.encoder = new BulkKeyEncoder(spec, side, SLICE_ROWS);
         this.values = new VariableWidthRow(spec.input(side).schema());
-        this.joined = new RunStaging(device, staging, layout, storage.joined(side));
-        this.unjoined = new RunStaging(device, staging, layout, storage.unjoined(side));
+        this.joined = new RunStaging(device, staging, layout, inputs.joined(side));
+        this.unjoined = new RunStaging(device, staging, layout, inputs.unjoined(side));
         this.variableWidth = new PagedMemory(device.hostMemory());
         this.keepsNulls = spec.kind().keepsUnmatched(side);
         // before rows can fill the host memory

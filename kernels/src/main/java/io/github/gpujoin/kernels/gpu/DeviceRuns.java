@@ -6,24 +6,32 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs of one input that stay in device memory. Memory is allocated for several runs at once. Not
- * thread-safe.
+ * Runs of one input that stay in device memory: copied from the host, or appended row by row from
+ * runs of a device. Memory is allocated for several runs at once. Not thread-safe.
  */
 final class DeviceRuns implements RunSink {
 
     private static final long SLAB_BYTES = 64L << 20;
 
+    /** Runs that one launch appends. */
+    private static final int APPENDED_RUNS = 32;
+
     private final BulkDevice device;
     private final BulkMemory memory;
     private final BulkRunLayout layout;
     private final List<Long> runs = new ArrayList<>();
-    private long nextRun;
-    private long slabEnd;
+    private final Deque<Long> free = new ArrayDeque<>();
     private long rowCount;
+
+    /** Created by the first {@link #reserveAppend}. */
+    private @Nullable RunDivision appending;
 
     DeviceRuns(BulkDevice device, BulkMemory memory, BulkRunLayout layout) {
         this.device = device;
@@ -44,47 +52,116 @@ final class DeviceRuns implements RunSink {
         return runs;
     }
 
-    /** Returns the device memory that the next run needs in addition. */
-    long nextBytes() {
-        return nextRun == slabEnd ? slabBytes() : 0;
+    /** Returns the device memory that further rows need in addition. */
+    long neededBytes(long rows) {
+        return layout.lengthBytes() * slabRuns(rows);
     }
 
     /** Small inputs use a run each; then slabs grow, so that the unused share stays small. */
-    private long slabBytes() {
-        long slabRuns = Math.min(SLAB_BYTES / layout.lengthBytes(), (runs.size() + 3) / 4);
-        return layout.lengthBytes() * Math.max(1, slabRuns);
+    private long slabRuns(long rows) {
+        long missing = runsFor(rowCount + rows) - runs.size() - free.size();
+        long slab = Math.min(SLAB_BYTES / layout.lengthBytes(), (runs.size() + 3) / 4);
+        return missing <= 0 ? 0 : Math.max(missing, slab);
+    }
+
+    private static long runsFor(long rows) {
+        return (rows + BulkRunLayout.RUN_ROWS - 1) / BulkRunLayout.RUN_ROWS;
     }
 
     /**
-     * Allocates the memory of the next run.
+     * Allocates the memory of further rows.
      *
      * @return false if it is refused
      */
-    boolean reserveNext() {
-        if (nextRun < slabEnd) {
-            return true;
-        }
-        long slabBytes = slabBytes();
+    boolean reserve(long rows) {
+        return isAllocated(
+                () -> {
+                    long slabRuns = slabRuns(rows);
+                    long slab = slabRuns == 0 ? 0 : memory.allocate(slabRuns * layout.lengthBytes());
+                    for (long run = 0; run < slabRuns; run++) {
+                        free.add(slab + run * layout.lengthBytes());
+                    }
+                });
+    }
+
+    /** Reserves what {@link #append} needs beside the memory of the rows. */
+    boolean reserveAppend() {
+        return isAllocated(
+                () -> {
+                    if (appending == null) {
+                        appending = createAppending();
+                    }
+                });
+    }
+
+    private RunDivision createAppending() {
+        return new RunDivision(
+                device,
+                memory,
+                layout,
+                RunDivision.PARTITION_SHIFT,
+                1,
+                APPENDED_RUNS,
+                APPENDED_RUNS + 1);
+    }
+
+    private static boolean isAllocated(Runnable allocation) {
         try {
-            nextRun = memory.allocate(slabBytes);
+            allocation.run();
+            return true;
         } catch (GpuUnavailableException e) {
             if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
                 throw e;
             }
             return false;
         }
-        slabEnd = nextRun + slabBytes;
-        return true;
     }
 
-    /** Adds a run, for which memory is allocated. */
+    /** Adds a run, for which memory is {@linkplain #reserve reserved}. All before it are full. */
     @Override
-    public long add(long pinnedRun, int rows) {
-        long copy = device.startCopy(nextRun, pinnedRun, layout.lengthBytes());
-        runs.add(nextRun);
-        nextRun += layout.lengthBytes();
+    public DeviceCopy add(long pinnedRun, int rows) {
+        long run = free.remove();
+        long copy = device.startCopy(run, pinnedRun, layout.lengthBytes());
+        runs.add(run);
         rowCount += rows;
-        return copy;
+        return new DeviceCopy(device, copy);
+    }
+
+    /**
+     * Appends the rows of runs that the device can read, after {@link #reserve} and {@link
+     * #reserveAppend}. Their order changes.
+     *
+     * @param rows of all runs, of which only the last may not be full
+     */
+    void append(List<Long> sources, long rows) throws InterruptedException {
+        appending.forEachPart(sources, rows, this::appendPart);
+    }
+
+    private void appendPart(List<Long> sources, int rows) {
+        int firstRun = (int) (rowCount / BulkRunLayout.RUN_ROWS);
+        int nextRow = (int) (rowCount % BulkRunLayout.RUN_ROWS);
+        while (runs.size() < runsFor(rowCount + rows)) {
+            runs.add(free.remove());
+        }
+        List<Long> targets = runs.subList(firstRun, runs.size());
+        appending.divide(sources, rows, new int[] {nextRow}, List.of(targets));
+        rowCount += rows;
+    }
+
+    /** Runs that another owner reads. */
+    record Lent(List<Long> runs, long rows) {}
+
+    /** Removes all runs. The caller {@linkplain #giveBack gives} them back. */
+    Lent lend() {
+        Lent lent = new Lent(List.copyOf(runs), rowCount);
+        runs.clear();
+        rowCount = 0;
+        return lent;
+    }
+
+    /** Receives the memory of lent runs that are no longer read. */
+    void giveBack(List<Long> lent) {
+        free.addAll(lent);
     }
 
     /** Returns all rows, with the addresses of the runs on the device. */

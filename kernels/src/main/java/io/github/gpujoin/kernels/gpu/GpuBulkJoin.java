@@ -13,71 +13,75 @@ import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.EnumMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The bulk join in the memory of one GPU: radix partitions, each joined in the shared memory of a
- * multiprocessor ({@link ResidentJoin}).
+ * The bulk join in the memory of one GPU or of a group: radix partitions, each joined in the shared
+ * memory of a multiprocessor ({@link ResidentJoin}).
  *
- * <p>Chunks are copied to the device while they are submitted. Inputs beyond the device memory are
- * divided by partition there, leave for host memory and at last for a file, and are joined
+ * <p>Chunks are copied to the devices while they are submitted. Inputs beyond the memory of a device
+ * are divided by partition there, leave for host memory and at last for a file, and are joined
  * partition by partition. Keys must have an exact word: integers of at most 8 bytes together;
  * {@link #unsupported} tells. Variable-width columns of results remain in host memory.
  *
- * <p>The join computes on the thread of its caller, which waits for the device: {@link #poll} may
- * take longer than its timeout, by the time of one launch. It stops the streaming joins that use
- * the device meanwhile.
+ * <p>On one device, the join computes on the thread of its caller, which waits for the device:
+ * {@link #poll} may take longer than its timeout, by the time of one launch. Each device of a group
+ * has a thread. The join stops the streaming joins that use a device meanwhile.
  */
 public final class GpuBulkJoin extends AbstractBulkJoin {
 
-    private final BulkDevice device;
+    private final BulkEngine engine;
+    private final String note;
     private final BulkMemory staging;
-    private final BulkStorage storage;
     private final Map<JoinSide, BulkTable> tables = new EnumMap<>(JoinSide.class);
-    private final Queue<BulkBatches> batches = new ArrayDeque<>();
-    private final Queue<BulkResult> results = new ArrayDeque<>();
-    private @Nullable BulkSteps steps;
-    private @Nullable BulkResultWriter writer;
-
-    private boolean isFinished;
     private volatile long hostBytes;
 
     /**
-     * Creates a join on the first device of the options.
+     * Creates a join on the devices of the options: on the first one alone, if they do not access
+     * each other's memory.
      *
      * @param options whose devices, memory and stall timeout apply
      * @param hostMemory bounds the host memory of inputs that exceed the device memory
-     * @param spillDirectory of a file for inputs that exceed both; null to fail instead
-     * @throws GpuUnavailableException if the device cannot run this join
+     * @param spillDirectory of files for inputs that exceed both; null to fail instead
+     * @throws GpuUnavailableException if a device cannot run this join
      */
     public GpuBulkJoin(
             BulkJoinSpec spec,
             GpuOptions options,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        this(requireSupported(spec), BulkDevice.open(options, hostMemory), spillDirectory);
+        this(requireSupported(spec), BulkDevices.open(options, hostMemory), spillDirectory);
     }
 
     /**
-     * @param device closed by {@link #close}, and here if the constructor fails
+     * @param devices closed by {@link #close}, and here if the constructor fails
      */
-    GpuBulkJoin(BulkJoinSpec spec, BulkDevice device, @Nullable Path spillDirectory) {
+    GpuBulkJoin(BulkJoinSpec spec, BulkDevices devices, @Nullable Path spillDirectory) {
+        this(spec, devices, spillDirectory, GroupBulkEngine.REPLICATED_ROWS);
+    }
+
+    /**
+     * @param devices closed by {@link #close}, and here if the constructor fails
+     * @param replicatedRows maximum rows of an input that each device of a group has
+     */
+    GpuBulkJoin(
+            BulkJoinSpec spec,
+            BulkDevices devices,
+            @Nullable Path spillDirectory,
+            long replicatedRows) {
         super(spec);
-        this.device = device;
+        this.note = devices.note();
         try {
-            this.staging = device.newMemory();
-            this.storage = new BulkStorage(spec, device, spillDirectory);
+            this.engine = devices.engine(spec, spillDirectory, replicatedRows);
+            this.staging = devices.first().newMemory();
             for (JoinSide side : JoinSide.values()) {
-                tables.put(side, new BulkTable(spec, side, device, staging, storage));
+                tables.put(side, new BulkTable(spec, side, devices.first(), staging, engine));
             }
         } catch (Throwable e) {
-            device.close();
+            devices.close();
             throw e;
         }
     }
@@ -105,11 +109,11 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
     }
 
     /**
-     * Returns the time in nanoseconds that the caller has waited for kernels of this join, without
-     * copies of its inputs. Any thread may call.
+     * Returns the time in nanoseconds that kernels of this join took, without copies of its inputs.
+     * Of kernels that several devices ran at once, the longest time counts. Any thread may call.
      */
     public long kernelNs() {
-        return device.kernelNs();
+        return engine.kernelNs();
     }
 
     @Override
@@ -124,70 +128,42 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         for (BulkTable table : tables.values()) {
             table.finish();
         }
-        BulkStorage.Started started =
-                storage.start(tables.values().stream().allMatch(BulkTable::isAscending));
-        steps = started.steps();
-        writer = started.writer();
+        engine.endLoading();
         staging.close();
-        return started.plan();
+        BulkJoinPlan plan =
+                engine.start(tables.values().stream().allMatch(BulkTable::isAscending));
+        return new BulkJoinPlan(plan.algorithm(), note + plan.reason());
     }
 
     @Override
     protected @Nullable BulkResult next(long timeoutNs) throws InterruptedException {
-        while (results.isEmpty() && !isFinished) {
-            advance();
-        }
-        return results.poll();
+        return engine.next(timeoutNs);
     }
 
-    private void advance() throws InterruptedException {
-        if (writer.writeMore(results::add)) {
-            return;
-        }
-        BulkBatches current = batches.peek();
-        if (current == null) {
-            List<BulkBatches> next = steps.next();
-            if (next == null) {
-                isFinished = true;
-                writer.finish(results::add);
-            } else {
-                batches.addAll(next);
-            }
-            return;
-        }
-        BulkBatch batch = current.next();
-        if (batch == null) {
-            batches.remove();
-        } else {
-            writer.write(batch, results::add);
-        }
-    }
-
-    /** Returns the number of results that were not polled. */
+    /** Returns the number of results that are ready. */
     int waitingResults() {
-        return results.size();
+        return engine.waitingResults();
     }
 
     @Override
     protected boolean isExhausted() {
-        return isFinished && results.isEmpty();
+        return engine.isExhausted();
     }
 
     @Override
     protected long memoryBytes() {
-        return device.memoryBytes() + hostBytes;
+        return engine.memoryBytes() + hostBytes;
     }
 
     @Override
     protected long spilledBytes() {
-        return storage.fileBytes();
+        return engine.fileBytes();
     }
 
     @Override
     protected void release() {
-        results.clear();
-        try (device;
-                storage) {
+        try (engine) {
+            engine.stop();
             tables.values().forEach(BulkTable::close);
             hostBytes = 0;
         }

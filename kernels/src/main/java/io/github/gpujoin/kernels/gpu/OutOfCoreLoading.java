@@ -74,19 +74,19 @@ final class OutOfCoreLoading {
         return layouts.values().stream().mapToLong(layout -> runs * layout.lengthBytes()).sum();
     }
 
-    long addJoined(JoinSide side, long pinnedRun, int rows) throws InterruptedException {
+    DeviceCopy addJoined(JoinSide side, long pinnedRun, int rows) throws InterruptedException {
         return partitioners.get(side).add(pinnedRun, rows);
     }
 
-    long addUnjoined(JoinSide side, long pinnedRun, int rows) {
+    DeviceCopy addUnjoined(JoinSide side, long pinnedRun, int rows) {
         int bytes = layouts.get(side).lengthBytes();
         unjoined.get(side).add(store.add(pinnedRun, bytes, rows));
-        return RunSink.NO_COPY;
+        return DeviceCopy.none(device);
     }
 
     /** Receives the rows of runs in device memory, which the caller may free afterwards. */
-    void moveJoined(JoinSide side, DeviceRuns runs) throws InterruptedException {
-        partitioners.get(side).divideAll(runs.addresses(), runs.rowCount());
+    void moveJoined(JoinSide side, List<Long> runs, long rows) throws InterruptedException {
+        partitioners.get(side).divideAll(runs, rows);
     }
 
     void moveUnjoined(JoinSide side, DeviceRuns runs) throws InterruptedException {

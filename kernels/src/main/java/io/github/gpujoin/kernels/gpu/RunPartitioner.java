@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.Region;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -23,53 +21,15 @@ import java.util.List;
  */
 final class RunPartitioner implements RunSink {
 
-    /** The same number as in {@code run_division.cuh}. */
-    static final int MAX_PARTITIONS = 256;
-
-    private static final int AREAS = 2;
-    private static final int COUNT_THREADS = 512;
-    private static final int DIVIDE_THREADS = 512;
-
-    /** Rows that a block divides at once. */
-    private static final int TILE_ROWS = 4096;
-
-    private static final int COLUMN_BYTES = 2 * Integer.BYTES;
-
     /** A run that is being copied to the host. */
     private record Leaving(long copy, long run) {}
-
-    /** Where the tables of a launch are, from their start. */
-    private record Tables(long sources, long targets, long counts, long nextRows, long firstRuns) {
-
-        static Tables of(int partitions) {
-            long targets = (long) Long.BYTES * areaRuns(partitions);
-            long counts = targets + (long) Long.BYTES * targetRuns(partitions);
-            long column = (long) Integer.BYTES * partitions;
-            return new Tables(0, targets, counts, counts + column, counts + 2 * column);
-        }
-
-        long lengthBytes() {
-            return firstRuns + (firstRuns - nextRows);
-        }
-    }
 
     private final BulkDevice device;
     private final BulkRunLayout layout;
     private final RunStore store;
     private final int partitions;
-    private final int areaRuns;
-
-    /** First run of each area. */
-    private final long[] areas = new long[AREAS];
-
-    private final int[] areaRows = new int[AREAS];
-    private final long[] lastCopies = {NO_COPY, NO_COPY};
-    private int area;
-
-    private final Tables tables;
-    private final long tablesAddress;
-    private final long columnsAddress;
-    private final int columnCount;
+    private final RunDivision division;
+    private final RunAreas areas;
 
     private final Deque<Long> free = new ArrayDeque<>();
     private final Deque<Leaving> leaving = new ArrayDeque<>();
@@ -84,7 +44,7 @@ final class RunPartitioner implements RunSink {
 
     /**
      * @param memory owner of the device memory, freed after {@link #finish}
-     * @param partitions a power of two
+     * @param partitions from 1 to {@link RunDivision#MAX_PARTS}
      */
     RunPartitioner(
             BulkDevice device,
@@ -96,38 +56,27 @@ final class RunPartitioner implements RunSink {
         this.layout = layout;
         this.store = store;
         this.partitions = partitions;
-        this.areaRuns = areaRuns(partitions);
         this.openRuns = new long[partitions];
         this.openRows = new int[partitions];
         for (int p = 0; p < partitions; p++) {
             stored.add(new ArrayList<>());
         }
-        for (int a = 0; a < AREAS; a++) {
-            areas[a] = memory.allocate((long) areaRuns * layout.lengthBytes());
-        }
+        int areaRuns = areaRuns(partitions);
+        this.areas = new RunAreas(device, memory, layout, areaRuns, this::divide);
         int poolRuns = poolRuns(partitions);
         long pool = memory.allocate((long) poolRuns * layout.lengthBytes());
         for (int run = 0; run < poolRuns; run++) {
             free.add(pool + (long) run * layout.lengthBytes());
         }
-        this.tables = Tables.of(partitions);
-        this.tablesAddress = memory.allocate(tables.lengthBytes());
-        List<BulkRunLayout.Source> columns = layout.columns();
-        this.columnCount = columns.size();
-        this.columnsAddress = memory.allocate((long) COLUMN_BYTES * columnCount);
-        copyColumns(columns);
-    }
-
-    private void copyColumns(List<BulkRunLayout.Source> columns) {
-        try (Region region = Region.allocate((long) COLUMN_BYTES * columnCount)) {
-            long at = region.address();
-            for (BulkRunLayout.Source column : columns) {
-                Memory.putInt(at, (int) column.offset());
-                Memory.putInt(at + Integer.BYTES, column.widthBytes());
-                at += COLUMN_BYTES;
-            }
-            device.copyToDevice(columnsAddress, region);
-        }
+        this.division =
+                new RunDivision(
+                        device,
+                        memory,
+                        layout,
+                        RunDivision.PARTITION_SHIFT,
+                        partitions,
+                        areaRuns,
+                        targetRuns(partitions));
     }
 
     private static int areaRuns(int partitions) {
@@ -150,32 +99,12 @@ final class RunPartitioner implements RunSink {
 
     /** Returns the device memory of a partitioner, in runs, and some for its tables. */
     static int memoryRuns(int partitions) {
-        return AREAS * areaRuns(partitions) + poolRuns(partitions) + 1;
+        return RunAreas.AREAS * areaRuns(partitions) + poolRuns(partitions) + 1;
     }
 
     @Override
-    public long add(long pinnedRun, int rows) throws InterruptedException {
-        int runs = (areaRows[area] + BulkRunLayout.RUN_ROWS - 1) / BulkRunLayout.RUN_ROWS;
-        if (runs == areaRuns) {
-            area = (area + 1) % AREAS;
-            divideArea(area);
-            runs = 0;
-        }
-        long run = areas[area] + (long) runs * layout.lengthBytes();
-        lastCopies[area] = device.startCopy(run, pinnedRun, layout.lengthBytes());
-        areaRows[area] += rows;
-        return lastCopies[area];
-    }
-
-    private void divideArea(int divided) throws InterruptedException {
-        int rows = areaRows[divided];
-        device.awaitCopy(lastCopies[divided]);
-        List<Long> runs = new ArrayList<>();
-        for (int row = 0; row < rows; row += BulkRunLayout.RUN_ROWS) {
-            runs.add(areas[divided] + (long) runs.size() * layout.lengthBytes());
-        }
-        divide(runs, rows);
-        areaRows[divided] = 0;
+    public DeviceCopy add(long pinnedRun, int rows) throws InterruptedException {
+        return areas.add(pinnedRun, rows);
     }
 
     /**
@@ -184,72 +113,21 @@ final class RunPartitioner implements RunSink {
      * @param rows of all runs, of which only the last may not be full
      */
     void divideAll(List<Long> runs, long rows) throws InterruptedException {
-        for (int from = 0; from < runs.size(); from += areaRuns) {
-            int to = Math.min(runs.size(), from + areaRuns);
-            long before = (long) BulkRunLayout.RUN_ROWS * from;
-            long most = (long) BulkRunLayout.RUN_ROWS * (to - from);
-            divide(runs.subList(from, to), (int) Math.min(most, rows - before));
-        }
+        division.forEachPart(runs, rows, this::divide);
     }
 
     private void divide(List<Long> runs, int rows) throws InterruptedException {
-        if (rows == 0) {
-            return;
-        }
-        List<List<Long>> targets = new ArrayList<>();
-        int[] counts = new int[partitions];
-        try (Region region = Region.allocateZeroed(tables.lengthBytes())) {
-            long host = region.address();
-            putAddresses(host + tables.sources(), runs);
-            device.copyToDevice(tablesAddress, region);
-            launch("count", rows, COUNT_THREADS, new long[] {tablesAddress + tables.counts()});
-            device.copyToHost(region, tablesAddress);
-            for (int p = 0; p < partitions; p++) {
-                counts[p] = Memory.getInt(host + tables.counts() + 4L * p);
-            }
-            assignRuns(counts, targets);
-            int first = 0;
-            for (int p = 0; p < partitions; p++) {
-                Memory.putInt(host + tables.nextRows() + 4L * p, openRows[p]);
-                Memory.putInt(host + tables.firstRuns() + 4L * p, first);
-                putAddresses(host + tables.targets() + 8L * first, targets.get(p));
-                first += targets.get(p).size();
-            }
-            device.copyToDevice(tablesAddress, region);
-        }
-        launch(
-                "divide",
-                rows,
-                DIVIDE_THREADS,
-                new long[] {
-                    tablesAddress + tables.nextRows(),
-                    tablesAddress + tables.firstRuns(),
-                    tablesAddress + tables.targets()
-                },
-                new long[] {columnsAddress},
-                new long[] {columnCount});
+        int[] counts = division.count(runs, rows);
+        List<List<Long>> targets = assignRuns(counts);
+        division.divide(runs, rows, openRows, targets);
         for (int p = 0; p < partitions; p++) {
             appended(p, targets.get(p), counts[p]);
         }
     }
 
-    private static void putAddresses(long at, List<Long> addresses) {
-        for (int i = 0; i < addresses.size(); i++) {
-            Memory.putLong(at + (long) Long.BYTES * i, addresses.get(i));
-        }
-    }
-
-    private void launch(String kernel, int rows, int threads, long[]... arguments) {
-        long[][] all = new long[1 + arguments.length][];
-        all[0] = new long[] {tablesAddress + tables.sources(), rows, partitions};
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        String name = "gpujoin_bulk_" + kernel + "_" + Byte.SIZE * layout.wordBytes();
-        int blocks = (rows + TILE_ROWS - 1) / TILE_ROWS;
-        device.run(() -> device.driver().launchWithSharedMemory(name, blocks, threads, 0, all));
-    }
-
     /** Assigns to each partition its open run, and as many further runs as it needs. */
-    private void assignRuns(int[] counts, List<List<Long>> targets) throws InterruptedException {
+    private List<List<Long>> assignRuns(int[] counts) throws InterruptedException {
+        List<List<Long>> targets = new ArrayList<>();
         for (int p = 0; p < partitions; p++) {
             List<Long> runs = new ArrayList<>();
             if (openRuns[p] != 0) {
@@ -260,6 +138,7 @@ final class RunPartitioner implements RunSink {
             }
             targets.add(runs);
         }
+        return targets;
     }
 
     private long acquireRun() throws InterruptedException {
@@ -297,9 +176,7 @@ final class RunPartitioner implements RunSink {
 
     /** Stores all rows, and returns the runs of each partition. */
     List<List<StoredRun>> finish() throws InterruptedException {
-        for (int i = 1; i <= AREAS; i++) {
-            divideArea((area + i) % AREAS);
-        }
+        areas.finish();
         for (int p = 0; p < partitions; p++) {
             if (openRuns[p] != 0) {
                 store(p, openRuns[p], openRows[p]);

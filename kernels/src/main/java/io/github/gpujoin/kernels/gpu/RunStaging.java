@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import java.util.Arrays;
+
 /**
  * Writes rows of one input to pinned runs. A full run goes to a sink, while the next rows go to
  * another one. Not thread-safe.
@@ -10,7 +12,6 @@ final class RunStaging {
 
     private static final int RUNS = 2;
 
-    private final BulkDevice device;
     private final BulkMemory memory;
     private final BulkRunLayout layout;
     private final RunSink sink;
@@ -18,17 +19,17 @@ final class RunStaging {
     /** Pinned runs; 0 before {@link #reserve}. */
     private long pinned;
 
-    /** Number of the last copy of each pinned run. */
-    private final long[] copies = {RunSink.NO_COPY, RunSink.NO_COPY};
+    /** The last copy of each pinned run. */
+    private final DeviceCopy[] copies = new DeviceCopy[RUNS];
 
     private int filled;
     private long rowCount;
 
     RunStaging(BulkDevice device, BulkMemory memory, BulkRunLayout layout, RunSink sink) {
-        this.device = device;
         this.memory = memory;
         this.layout = layout;
         this.sink = sink;
+        Arrays.fill(copies, DeviceCopy.none(device));
     }
 
     /** Returns the number of rows, including those that the sink does not have yet. */
@@ -53,7 +54,7 @@ final class RunStaging {
     int room() throws InterruptedException {
         reserve();
         if (rowOfRun() == 0) {
-            device.awaitCopy(copies[filled]);
+            copies[filled].await();
         }
         return BulkRunLayout.RUN_ROWS - rowOfRun();
     }

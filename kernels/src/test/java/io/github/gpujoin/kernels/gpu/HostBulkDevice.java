@@ -9,8 +9,10 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 
 /** A device for bulk joins that the CPU emulates, see {@link BulkKernelsOnHost}. */
@@ -29,15 +31,33 @@ final class HostBulkDevice {
     private final Set<String> launched = new HashSet<>();
 
     /** Opens the device for one join, which closes it. */
-    BulkDevice open(GpuOptions options) {
+    BulkDevices open(GpuOptions options) {
+        return group(options, this);
+    }
+
+    /** Opens devices that join together, in the order of their numbers. */
+    static BulkDevices group(GpuOptions options, HostBulkDevice... devices) {
+        List<DeviceLease> leases = new ArrayList<>();
+        try {
+            for (HostBulkDevice device : devices) {
+                leases.add(device.lease(options.withDevice(leases.size())));
+            }
+        } catch (Throwable e) {
+            leases.forEach(DeviceLease::release);
+            throw e;
+        }
+        return BulkDevices.of(
+                DeviceGroup.of(leases, options), options, MemoryReservations.unlimited());
+    }
+
+    private DeviceLease lease(GpuOptions options) {
         CudaDriver driver =
                 (CudaDriver)
                         Proxy.newProxyInstance(
                                 getClass().getClassLoader(),
                                 new Class<?>[] {CudaDriver.class},
                                 (proxy, method, arguments) -> call(method, arguments));
-        return new BulkDevice(
-                new DeviceLease(driver, options), options, MemoryReservations.unlimited());
+        return new DeviceLease(driver, options);
     }
 
     /** Refuses the next allocation of device memory. */

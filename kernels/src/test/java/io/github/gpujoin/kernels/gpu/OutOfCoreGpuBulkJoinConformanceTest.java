@@ -47,9 +47,9 @@ class OutOfCoreGpuBulkJoinConformanceTest extends BulkJoinConformance {
                                         throw e.getCause();
                                     }
                                 });
-        BulkDevice device =
-                new BulkDevice(
-                        new DeviceLease(refusing, options),
+        BulkDevices device =
+                BulkDevices.of(
+                        DeviceGroup.of(new DeviceLease(refusing, options)),
                         options,
                         MemoryReservations.unlimited());
         refuses[0] = true;

@@ -21,7 +21,7 @@ class OutOfCoreHostBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevice device = host.open(OPTIONS);
+        BulkDevices device = host.open(OPTIONS);
         host.refuseNextDeviceAllocation();
         return new GpuBulkJoin(spec, device, null);
     }

@@ -161,7 +161,7 @@ class OutOfCoreJoinTest {
         long openBefore = Buffers.openCount();
         fault.on(host);
         try {
-            BulkDevice device = host.open(withDeviceBytes(48 << 20));
+            BulkDevices device = host.open(withDeviceBytes(48 << 20));
             host.refuseNextDeviceAllocation();
             if (files != null) {
                 host.refusePinnedWhenDividing();
@@ -215,7 +215,7 @@ class OutOfCoreJoinTest {
     @Test
     void shouldAskForADirectoryBeyondHostMemory() throws Exception {
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevice device = host.open(withDeviceBytes(48 << 20));
+        BulkDevices device = host.open(withDeviceBytes(48 << 20));
         host.refuseNextDeviceAllocation();
         host.refusePinnedWhenDividing();
         RandomBulkData data = data(BulkJoinKind.INNER);
@@ -237,7 +237,7 @@ class OutOfCoreJoinTest {
         RandomBulkData data =
                 RandomBulkData.small(5, kind, KeyShape.LONG, RandomBulkData.Output.ROWS);
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevice device = host.open(withDeviceBytes(48 << 20));
+        BulkDevices device = host.open(withDeviceBytes(48 << 20));
         host.refuseNextDeviceAllocation();
         host.refusePinnedWhenDividing();
         try (BulkJoin join = new GpuBulkJoin(data.spec(), device, directory)) {

@@ -25,7 +25,7 @@ class SpilledHostBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevice device = host.open(OPTIONS);
+        BulkDevices device = host.open(OPTIONS);
         host.refuseNextDeviceAllocation();
         host.refusePinnedWhenDividing();
         return new GpuBulkJoin(spec, device, directory);
