@@ -40,6 +40,9 @@ final class GroupBulkEngine implements BulkEngine {
 
     private static final String NO_ROOM = "a device has no room for further rows that it loads";
 
+    private static final String NO_ROOM_FOR_ALL =
+            "a device has no room for all rows of the smaller input";
+
     private final BulkJoinKind kind;
     private final long replicatedRows;
     private final List<DeviceBulkEngine> members = new ArrayList<>();
@@ -187,11 +190,12 @@ final class GroupBulkEngine implements BulkEngine {
 
     @Override
     public void endLoading() throws InterruptedException {
+        members.forEach(member -> member.device().awaitCopies());
         JoinSide small = isExchanging() ? null : smallSide();
         if (small != null && replicate(small)) {
             replicated = small;
         } else if (!isExchanging()) {
-            startExchange("a device has no room for all rows of the smaller input");
+            startExchange(small == null ? notSmallReason() : NO_ROOM_FOR_ALL);
         }
         for (RunExchange exchange : exchanges.values()) {
             exchange.finish();
@@ -221,7 +225,6 @@ final class GroupBulkEngine implements BulkEngine {
             if (!member.storage().reserve(runs, others) || !runs.reserveAppend()) {
                 return false;
             }
-            member.device().awaitCopies();
             loaded.add(new DeviceRuns.Lent(List.copyOf(runs.addresses()), runs.rowCount()));
         }
         for (int owner = 0; owner < members.size(); owner++) {

@@ -38,16 +38,17 @@ final class HostBulkDevice {
     /** Opens devices that join together, in the order of their numbers. */
     static BulkDevices group(GpuOptions options, HostBulkDevice... devices) {
         List<DeviceLease> leases = new ArrayList<>();
+        DeviceGroup group;
         try {
             for (HostBulkDevice device : devices) {
                 leases.add(device.lease(options.withDevice(leases.size())));
             }
+            group = DeviceGroup.of(leases, options);
         } catch (Throwable e) {
             leases.forEach(DeviceLease::release);
             throw e;
         }
-        return BulkDevices.of(
-                DeviceGroup.of(leases, options), options, MemoryReservations.unlimited());
+        return BulkDevices.of(group, options, MemoryReservations.unlimited());
     }
 
     private DeviceLease lease(GpuOptions options) {

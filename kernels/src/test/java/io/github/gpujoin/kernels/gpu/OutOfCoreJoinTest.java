@@ -45,61 +45,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(RegionLeakExtension.class)
 class OutOfCoreJoinTest {
 
-    private static final ChunkSchema TUPLES =
-            ChunkSchema.of(Column.of("key", ColumnType.INT64), Column.of("row", ColumnType.INT64));
-
-    private static final int CHUNK_ROWS = 10_000;
-
     @TempDir Path directory;
 
     private static GpuOptions withDeviceBytes(long bytes) {
         return GpuOptions.defaults().withMemory(new MemoryBudget(bytes, MemoryBudget.BY_MACHINE));
-    }
-
-    private static BulkJoinSpec tuples(BulkJoinKind kind, BulkOutput output) {
-        return new BulkJoinSpec(
-                new BulkInput("l", TUPLES, List.of(0)),
-                new BulkInput("r", TUPLES, List.of(0)),
-                kind,
-                false,
-                output);
-    }
-
-    private static List<Chunk> chunks(int rows, LongUnaryOperator keys) {
-        List<Chunk> chunks = new ArrayList<>();
-        for (int first = 0; first < rows; first += CHUNK_ROWS) {
-            ChunkBuilder builder = new ChunkBuilder(TUPLES, 16 * CHUNK_ROWS);
-            for (int row = first; row < Math.min(rows, first + CHUNK_ROWS); row++) {
-                builder.putLong(0, keys.applyAsLong(row));
-                builder.putLong(1, row);
-                builder.endRow();
-            }
-            chunks.add(builder.seal(ChunkDescriptor.FACTS, ChunkDescriptor.UNPARTITIONED, 0, 0));
-        }
-        return chunks;
-    }
-
-    /** Returns results, and a checksum of their values that does not depend on their order. */
-    private static List<Long> summary(BulkJoin join, List<Chunk> left, List<Chunk> right)
-            throws InterruptedException {
-        BulkRun.submit(join, left, right, 1);
-        join.finish();
-        long[] sums = new long[2];
-        join.drain(
-                result -> {
-                    BulkResult.Rows rows = (BulkResult.Rows) result;
-                    Chunk chunk = rows.chunk();
-                    sums[0] += chunk.rowCount();
-                    for (int row = 0; row < chunk.rowCount(); row++) {
-                        long hash = rows.sides().ordinal();
-                        for (int column = 0; column < chunk.schema().size(); column++) {
-                            hash = (hash + chunk.getLong(column, row)) * 0x9E3779B97F4A7C15L;
-                            hash ^= hash >>> 29;
-                        }
-                        sums[1] += hash;
-                    }
-                });
-        return List.of(sums[0], sums[1]);
     }
 
     static Stream<Arguments> manyRuns() {
@@ -118,23 +67,23 @@ class OutOfCoreJoinTest {
     @MethodSource("manyRuns")
     void shouldJoinManyRuns(BulkJoinKind kind, boolean isSkewed) throws Exception {
         List<Chunk> left =
-                chunks(400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
+                TestTuples.chunks(400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
         List<Chunk> right =
-                chunks(300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
+                TestTuples.chunks(300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
         BulkJoinSpec spec =
-                tuples(
+                TestTuples.spec(
                         kind,
                         new BulkOutput.Rows(
                                 List.of(0, 1),
                                 kind.returns(JoinSide.RIGHT) ? List.of(1, 0) : List.of()));
         List<Long> expected;
         try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
-            expected = summary(reference, left, right);
+            expected = TestTuples.summary(reference, left, right);
         }
         HostBulkDevice device = new HostBulkDevice();
         try (GpuBulkJoin join =
                 new GpuBulkJoin(spec, device.open(withDeviceBytes(22 << 20)), null)) {
-            assertThat(summary(join, left, right)).isEqualTo(expected);
+            assertThat(TestTuples.summary(join, left, right)).isEqualTo(expected);
             assertThat(device.hasDivided()).isTrue();
         }
         assertThat(device.usedBytes()).isZero();
