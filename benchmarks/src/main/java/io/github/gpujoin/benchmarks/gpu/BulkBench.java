@@ -3,18 +3,8 @@
 package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.benchmarks.local.BulkQuery;
-import io.github.gpujoin.benchmarks.workload.JoinAnswer;
-import io.github.gpujoin.core.bulk.BulkJoinState;
-import io.github.gpujoin.core.bulk.BulkResult;
-import io.github.gpujoin.core.bulk.JoinSide;
-import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.kernels.gpu.GpuBulkJoin;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Bulk joins of chunks in host memory through their Java class, 2^27 x 2^29 tuples of 16 bytes on
@@ -25,109 +15,17 @@ final class BulkBench implements GpuBench {
 
     static final String NAME = "bulk-join";
 
-    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final int ROUNDS_WITHOUT_RESULTS = 2;
-
     @Override
     public List<Figure> run(GpuRun run) throws Exception {
         List<Figure> figures = new ArrayList<>();
         for (double zipf : new double[] {0, 1.0, 1.5}) {
             BulkTuples tuples = BulkTuples.random(run.rows(27), run.rows(29), zipf);
             for (BulkQuery query : new BulkQuery[] {BulkQuery.ROWS, BulkQuery.SUMS}) {
-                figures.add(new Case(run, tuples, query).measure());
+                figures.add(BulkCase.of(run, tuples, query).measure());
             }
         }
         BulkTuples ordered = BulkTuples.ordered(run.rows(27), run.rows(29));
-        figures.add(new Case(run, ordered, BulkQuery.ROWS).measure());
+        figures.add(BulkCase.of(run, ordered, BulkQuery.ROWS).measure());
         return figures;
-    }
-
-    /** One case. */
-    private static final class Case {
-
-        private final GpuRun run;
-        private final BulkTuples tuples;
-        private final BulkQuery query;
-        private final List<Double> rates = new ArrayList<>();
-        private double loadS;
-        private double finishS;
-        private double resultsS;
-        private JoinAnswer answer = JoinAnswer.NOTHING;
-
-        Case(GpuRun run, BulkTuples tuples, BulkQuery query) {
-            this.run = run;
-            this.tuples = tuples;
-            this.query = query;
-        }
-
-        Figure measure() throws Exception {
-            // the first round, of which the answer is checked, also warms up
-            round(true);
-            rates.clear();
-            for (int i = 0; i < ROUNDS_WITHOUT_RESULTS; i++) {
-                round(query != BulkQuery.ROWS);
-            }
-            Figure figure =
-                    Figure.of(
-                                    NAME,
-                                    Figure.parameters(
-                                            "algorithm",
-                                            tuples.isOrdered() ? "sort-merge" : "resident",
-                                            "devices",
-                                            1,
-                                            "build_rows",
-                                            tuples.buildRows(),
-                                            "probe_rows",
-                                            tuples.probeRows(),
-                                            "zipf",
-                                            tuples.zipf(),
-                                            "query",
-                                            query.name().toLowerCase(Locale.ROOT),
-                                            "load_s",
-                                            loadS,
-                                            "finish_s",
-                                            finishS,
-                                            "results_s",
-                                            resultsS),
-                                    "Gtuples/s",
-                                    rates)
-                            .checked(
-                                    answer.equals(tuples.expected()),
-                                    answer.count(),
-                                    answer.checksum());
-            run.progress().accept(figure.line());
-            return figure;
-        }
-
-        private void round(boolean readsAll) throws Exception {
-            long startNs = System.nanoTime();
-            try (GpuBulkJoin join =
-                    new GpuBulkJoin(
-                            query.spec(), run.options(), MemoryReservations.unlimited(), null)) {
-                for (Chunk chunk : tuples.build()) {
-                    join.submit(JoinSide.LEFT, chunk);
-                }
-                for (Chunk chunk : tuples.probe()) {
-                    join.submit(JoinSide.RIGHT, chunk);
-                }
-                long loadedNs = System.nanoTime();
-                join.finish();
-                long finishedNs = System.nanoTime();
-                JoinAnswer sum = query.answer(join.poll(POLL_NS));
-                double rows = tuples.buildRows() + (double) tuples.probeRows();
-                rates.add(rows / join.kernelNs());
-                if (!readsAll) {
-                    return;
-                }
-                while (join.state() == BulkJoinState.JOINING) {
-                    @Nullable BulkResult result = join.poll(POLL_NS);
-                    sum = sum.plus(query.answer(result));
-                }
-                answer = sum;
-                loadS = (loadedNs - startNs) / 1e9;
-                finishS = (finishedNs - loadedNs) / 1e9;
-                resultsS = (System.nanoTime() - finishedNs) / 1e9;
-            }
-        }
     }
 }

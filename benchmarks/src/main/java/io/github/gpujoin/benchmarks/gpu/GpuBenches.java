@@ -15,6 +15,11 @@ public final class GpuBenches {
     /** A group that measures only where it is named: it first generates files. */
     public static final String SSB = "ssb";
 
+    /** A group that measures only where it is named: its tuples need a large heap. */
+    private static final String BULK_GROUP = "bulk-group";
+
+    private static final Set<String> ONLY_NAMED = Set.of(SSB, BULK_GROUP);
+
     private static final Map<String, Supplier<GpuBench>> GROUPS = groups();
 
     private GpuBenches() {}
@@ -31,6 +36,7 @@ public final class GpuBenches {
         groups.put("group", GroupBench::new);
         groups.put("resident", ResidentBench::new);
         groups.put("bulk", BulkBench::new);
+        groups.put(BULK_GROUP, BulkGroupBench::new);
         groups.put("out-of-core", OutOfCoreBench::new);
         groups.put("blocking", BlockingBench::new);
         groups.put("flink", FlinkBench::new);
@@ -50,13 +56,13 @@ public final class GpuBenches {
     /**
      * Measures groups one after the other.
      *
-     * @param only names of groups; if empty, all but {@link #SSB}
+     * @param only names of groups; if empty, all that need neither files nor a large heap
      * @param sink takes the figures of each group when it is done
      */
     public static void run(GpuRun run, List<String> only, Consumer<List<Figure>> sink)
             throws Exception {
         for (String name : names()) {
-            if (only.contains(name) || only.isEmpty() && !name.equals(SSB)) {
+            if (only.contains(name) || only.isEmpty() && !ONLY_NAMED.contains(name)) {
                 sink.accept(GROUPS.get(name).get().run(run));
             }
         }

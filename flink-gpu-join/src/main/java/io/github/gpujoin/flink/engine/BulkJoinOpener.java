@@ -40,14 +40,12 @@ public record BulkJoinOpener(
     /** Native memory that all bulk joins of the process have reserved, in bytes. */
     private static final AtomicLong PROCESS_BYTES = new AtomicLong();
 
-    /** Spreads the joins of the process over the directories. */
-
     /**
      * An opened join with what it uses. The caller closes it.
      *
      * @param name of the implementation
      * @param memory of the join
-     * @param gpu the device of the subtask, if it has one
+     * @param gpu the devices of the subtask, if it has some
      * @param refusal why no GPU joins, if one was tried
      */
     public record Opened(
@@ -101,6 +99,7 @@ public record BulkJoinOpener(
                     memory,
                     SpillDirectories.next(task),
                     assigned,
+                    subtask.getTaskInfo().getNumberOfParallelSubtasks(),
                     usable(task.getTaskInfo().getAttemptNumber()));
         } catch (Throwable e) {
             memory.close();
@@ -114,13 +113,14 @@ public record BulkJoinOpener(
             JoinMemory.Part memory,
             Path directory,
             AssignedGpu assigned,
+            int parallelism,
             List<BulkJoinFactory> usable) {
         MemoryReservations counted = new CountedReservations(memory.memory(), PROCESS_BYTES);
         EngineUnavailableException unavailable = null;
         GpuFailure refusal = null;
         for (BulkJoinFactory factory : usable) {
             try {
-                BulkJoin join = placed(factory, assigned).create(spec, counted, directory);
+                BulkJoin join = placed(factory, assigned, parallelism).create(spec, counted, directory);
                 return new Opened(join, factory.joinName(), memory, assigned, refusal);
             } catch (EngineUnavailableException e) {
                 log(factory, e);
@@ -150,11 +150,19 @@ public record BulkJoinOpener(
         return others;
     }
 
-    /** Chooses a device for the subtask. */
-    private static BulkJoinFactory placed(BulkJoinFactory factory, AssignedGpu assigned) {
-        return factory instanceof GpuBulkJoinFactory gpu
-                ? gpu.onDevice(assigned.numberOr(gpu.options().device()))
-                : factory;
+    /**
+     * Chooses the devices of the subtask: all of them if it is the only one of its operator, else
+     * one, since the other subtasks use the others and the input is already divided among them.
+     */
+    static BulkJoinFactory placed(
+            BulkJoinFactory factory, AssignedGpu assigned, int parallelism) {
+        if (!(factory instanceof GpuBulkJoinFactory gpu)) {
+            return factory;
+        }
+        return gpu.onDevices(
+                parallelism == 1
+                        ? assigned.allOr(gpu.options().devices())
+                        : List.of(assigned.numberOr(gpu.options().device())));
     }
 
     /** A join that did not name its implementation expects that a machine lacks it. */

@@ -9,6 +9,10 @@ import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.List;
+import org.apache.flink.runtime.externalresource.ExternalResourceInfoProvider;
+import org.apache.flink.runtime.operators.testutils.MockEnvironment;
+import org.apache.flink.runtime.operators.testutils.MockEnvironmentBuilder;
+import org.apache.flink.streaming.util.MockStreamingRuntimeContext;
 import org.junit.jupiter.api.Test;
 
 class BulkJoinOpenerTest {
@@ -30,5 +34,35 @@ class BulkJoinOpenerTest {
     @Test
     void shouldTryGpuAgainIfThereIsNoOtherImplementation() {
         assertThat(opener(GPU).usable(3)).containsExactly(GPU);
+    }
+
+    private static List<Integer> devices(int parallelism, ExternalResourceInfoProvider resources)
+            throws Exception {
+        try (MockEnvironment environment =
+                        new MockEnvironmentBuilder()
+                                .setExternalResourceInfoProvider(resources)
+                                .build();
+                AssignedGpu assigned =
+                        new AssignedGpu(
+                                new MockStreamingRuntimeContext(parallelism, 0, environment))) {
+            BulkJoinFactory group =
+                    new GpuBulkJoinFactory(GpuOptions.defaults().withDevices(List.of(4, 5)));
+            BulkJoinFactory placed = BulkJoinOpener.placed(group, assigned, parallelism);
+            return ((GpuBulkJoinFactory) placed).options().devices();
+        }
+    }
+
+    @Test
+    void shouldUseAllDevicesForAnOnlySubtask() throws Exception {
+        assertThat(devices(1, TestGpus.numbered("0", "1"))).containsExactly(0, 1);
+        assertThat(devices(1, ExternalResourceInfoProvider.NO_EXTERNAL_RESOURCES))
+                .containsExactly(4, 5);
+    }
+
+    @Test
+    void shouldUseOneDeviceForEachOfSeveralSubtasks() throws Exception {
+        assertThat(devices(2, TestGpus.numbered("0", "1"))).containsExactly(0);
+        assertThat(devices(2, ExternalResourceInfoProvider.NO_EXTERNAL_RESOURCES))
+                .containsExactly(4);
     }
 }

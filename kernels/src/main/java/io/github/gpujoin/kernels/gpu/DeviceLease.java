@@ -286,7 +286,8 @@ final class DeviceLease {
     }
 
     /**
-     * Stops the kernel of this device alone; called by {@link DeviceLinks} in the order of locks.
+     * Stops the kernel of this device alone. {@link DeviceLinks} calls it in the order of locks;
+     * the action of another caller stops no other device.
      *
      * @param isAlone whether only this device can have failed if the action reports a lost one
      * @param isRequired whether to fail if this device is lost

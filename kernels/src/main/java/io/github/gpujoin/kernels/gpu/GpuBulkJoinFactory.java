@@ -7,10 +7,11 @@ import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Creates {@link GpuBulkJoin}s on the first of the devices.
+ * Creates {@link GpuBulkJoin}s, each of which uses all devices of the options.
  *
  * @param options whose devices, memory and stall timeout apply
  */
@@ -18,9 +19,13 @@ public record GpuBulkJoinFactory(GpuOptions options) implements BulkJoinFactory 
 
     private static final long serialVersionUID = 1L;
 
-    /** Returns a factory of joins on another device. */
-    public GpuBulkJoinFactory onDevice(int device) {
-        return new GpuBulkJoinFactory(options.withDevice(device));
+    /**
+     * Returns a factory of joins on other devices.
+     *
+     * @param devices their numbers; empty for all that are visible to the process
+     */
+    public GpuBulkJoinFactory onDevices(List<Integer> devices) {
+        return new GpuBulkJoinFactory(options.withDevices(devices));
     }
 
     @Override

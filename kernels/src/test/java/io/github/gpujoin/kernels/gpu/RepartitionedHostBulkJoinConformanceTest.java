@@ -9,6 +9,10 @@ import io.github.gpujoin.core.bulk.BulkJoinSpec;
 /** Three emulated devices exchange all rows. */
 class RepartitionedHostBulkJoinConformanceTest extends BulkJoinConformance {
 
+    /** With larger areas of runs, the emulated devices would mostly fill their memory. */
+    private static final GpuOptions OPTIONS =
+            GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
+
     @Override
     protected boolean supports(BulkJoinSpec spec) {
         return GpuBulkJoin.unsupported(spec).isEmpty();
@@ -18,7 +22,7 @@ class RepartitionedHostBulkJoinConformanceTest extends BulkJoinConformance {
     protected BulkJoin create(BulkJoinSpec spec) {
         BulkDevices devices =
                 HostBulkDevice.group(
-                        GpuOptions.defaults(),
+                        OPTIONS,
                         new HostBulkDevice(),
                         new HostBulkDevice(),
                         new HostBulkDevice());

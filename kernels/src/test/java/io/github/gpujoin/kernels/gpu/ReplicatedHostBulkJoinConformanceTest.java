@@ -9,6 +9,10 @@ import io.github.gpujoin.core.bulk.BulkJoinSpec;
 /** Two emulated devices have all rows of the smaller input, if the kind of the join allows it. */
 class ReplicatedHostBulkJoinConformanceTest extends BulkJoinConformance {
 
+    /** Full joins exchange rows by small areas of runs. */
+    private static final GpuOptions OPTIONS =
+            GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
+
     @Override
     protected boolean supports(BulkJoinSpec spec) {
         return GpuBulkJoin.unsupported(spec).isEmpty();
@@ -17,8 +21,7 @@ class ReplicatedHostBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         BulkDevices devices =
-                HostBulkDevice.group(
-                        GpuOptions.defaults(), new HostBulkDevice(), new HostBulkDevice());
+                HostBulkDevice.group(OPTIONS, new HostBulkDevice(), new HostBulkDevice());
         return new GpuBulkJoin(spec, devices, null);
     }
 }
