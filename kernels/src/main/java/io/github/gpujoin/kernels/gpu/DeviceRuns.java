@@ -77,7 +77,8 @@ final class DeviceRuns implements RunSink {
         return isAllocated(
                 () -> {
                     long slabRuns = slabRuns(rows);
-                    long slab = slabRuns == 0 ? 0 : memory.allocate(slabRuns * layout.lengthBytes());
+                    long slab =
+                            slabRuns == 0 ? 0 : memory.allocate(slabRuns * layout.lengthBytes());
                     for (long run = 0; run < slabRuns; run++) {
                         free.add(slab + run * layout.lengthBytes());
                     }

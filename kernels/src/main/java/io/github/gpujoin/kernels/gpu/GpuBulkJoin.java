@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
  * The bulk join in the memory of one GPU or of a group: radix partitions, each joined in the shared
  * memory of a multiprocessor ({@link ResidentJoin}).
  *
- * <p>Chunks are copied to the devices while they are submitted. Inputs beyond the memory of a device
- * are divided by partition there, leave for host memory and at last for a file, and are joined
- * partition by partition. Keys must have an exact word: integers of at most 8 bytes together;
- * {@link #unsupported} tells. Variable-width columns of results remain in host memory.
+ * <p>Chunks are copied to the devices while they are submitted. Inputs beyond the memory of a
+ * device are divided by partition there, leave for host memory and at last for a file, and are
+ * joined partition by partition. Keys must have an exact word: integers of at most 8 bytes
+ * together; {@link #unsupported} tells. Variable-width columns of results remain in host memory.
  *
  * <p>On one device, the join computes on the thread of its caller, which waits for the device:
  * {@link #poll} may take longer than its timeout, by the time of one launch. Each device of a group
@@ -130,8 +130,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         }
         engine.endLoading();
         staging.close();
-        BulkJoinPlan plan =
-                engine.start(tables.values().stream().allMatch(BulkTable::isAscending));
+        BulkJoinPlan plan = engine.start(tables.values().stream().allMatch(BulkTable::isAscending));
         return new BulkJoinPlan(plan.algorithm(), note + plan.reason());
     }
 

@@ -33,8 +33,9 @@ import org.jspecify.annotations.Nullable;
 final class GroupBulkEngine implements BulkEngine {
 
     /**
-     * Maximum rows of an input that is replicated. Each device partitions and reads all of them, 0.2
-     * ms, whatever the other input is; more would take longer than an exchange that loading hides.
+     * Maximum rows of an input that is replicated. Each device partitions and reads all of them,
+     * 0.2 ms, whatever the other input is; more would take longer than an exchange that loading
+     * hides.
      */
     static final long REPLICATED_ROWS = 1 << 22;
 
@@ -62,8 +63,8 @@ final class GroupBulkEngine implements BulkEngine {
     private @Nullable BulkMemberThreads threads;
 
     /**
-     * @param devices at least one, with access to each other's memory; closed by {@link #close}, and
-     *     by the caller if the constructor fails
+     * @param devices at least one, with access to each other's memory; closed by {@link #close},
+     *     and by the caller if the constructor fails
      * @param directory of files for rows that exceed the host memory; null to fail instead
      * @param replicatedRows maximum rows of an input that is replicated
      */
@@ -176,16 +177,10 @@ final class GroupBulkEngine implements BulkEngine {
         }
         for (JoinSide side : JoinSide.values()) {
             for (int m = 0; m < members.size(); m++) {
-                exchangeLoaded(side, m, loaded.get(side).get(m));
+                exchanges.get(side).exchange(m, loaded.get(side).get(m));
             }
         }
         members.forEach(member -> member.storage().endLoan());
-    }
-
-    private void exchangeLoaded(JoinSide side, int member, DeviceRuns.Lent lent)
-            throws InterruptedException {
-        exchanges.get(side).exchange(member, lent.runs(), lent.rows());
-        members.get(member).storage().joinedRuns(side).giveBack(lent.runs());
     }
 
     @Override
@@ -231,10 +226,7 @@ final class GroupBulkEngine implements BulkEngine {
             for (int sender = 0; sender < members.size(); sender++) {
                 if (sender != owner) {
                     DeviceRuns.Lent rows = loaded.get(sender);
-                    members.get(owner)
-                            .storage()
-                            .joinedRuns(side)
-                            .append(rows.runs(), rows.rows());
+                    members.get(owner).storage().joinedRuns(side).append(rows.runs(), rows.rows());
                 }
             }
         }

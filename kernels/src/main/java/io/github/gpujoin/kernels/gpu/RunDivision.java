@@ -95,12 +95,7 @@ final class RunDivision {
         }
     }
 
-    /** Returns the maximum runs that are divided at once. */
-    int maxSources() {
-        return maxSources;
-    }
-
-    /** Divides a list of runs of any length, as many at once as the tables have room for. */
+    /** Receives runs that are divided at once, of which only the last may not be full. */
     @FunctionalInterface
     interface Divide {
         void divide(List<Long> runs, int rows) throws InterruptedException;

@@ -102,15 +102,18 @@ final class RunExchange {
         return members.get(member).areas.add(pinnedRun, rows);
     }
 
-    /**
-     * Moves rows in the memory of a device. Their runs are free after the call.
-     *
-     * @param rows of all runs, of which only the last may not be full
-     */
-    void exchange(int member, List<Long> runs, long rows) throws InterruptedException {
+    /** Moves rows that a device has lent, and gives their runs back. */
+    void exchange(int member, DeviceRuns.Lent lent) throws InterruptedException {
+        DeviceRuns owner = members.get(member).engine.storage().joinedRuns(side);
         members.get(member)
                 .division
-                .forEachPart(runs, rows, (part, count) -> exchangePart(member, part, count));
+                .forEachPart(
+                        lent.runs(),
+                        lent.rows(),
+                        (runs, rows) -> {
+                            exchangePart(member, runs, rows);
+                            owner.giveBack(runs);
+                        });
     }
 
     private void exchangePart(int sender, List<Long> runs, int rows) throws InterruptedException {

@@ -230,7 +230,10 @@ final class BulkKernelsOnHost {
     /** Returns the part of a row, as on a device. */
     private static int partition(long[] rows, long row, int wordBytes) {
         long word = Memory.getInteger(null, address(rows[0], row, 0, wordBytes), wordBytes);
-        return (int) ((KeyHash.hash(word) >>> rows[3] & RunDivision.MAX_PARTS - 1) * rows[2] / RunDivision.MAX_PARTS);
+        return (int)
+                ((KeyHash.hash(word) >>> rows[3] & RunDivision.MAX_PARTS - 1)
+                        * rows[2]
+                        / RunDivision.MAX_PARTS);
     }
 
     private static void countPartitions(long[][] arguments, int wordBytes) {

@@ -22,6 +22,13 @@ class GpuGroupBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         return new GpuBulkJoin(
-                spec, BulkDevices.open(OPTIONS, MemoryReservations.unlimited()), null, -1);
+                spec,
+                BulkDevices.open(OPTIONS, MemoryReservations.unlimited()),
+                null,
+                replicatedRows());
+    }
+
+    long replicatedRows() {
+        return -1;
     }
 }

@@ -178,8 +178,7 @@ class GroupBulkJoinTest {
         for (int share : new int[] {1, 8}) {
             long replicatedRows = share == 1 ? 1 << 30 : NEVER_REPLICATED;
             List<Chunk> left =
-                    TestTuples.chunks(
-                            500_000, row -> row % share != 0 ? 7 : row * 3 % 1_000_003);
+                    TestTuples.chunks(500_000, row -> row % share != 0 ? 7 : row * 3 % 1_000_003);
             List<Chunk> right = TestTuples.chunks(200_000, row -> row + 20);
             BulkJoinSpec spec = TestTuples.rows(kind);
             try (GpuBulkJoin join = open(spec, withDeviceBytes(22 << 20), replicatedRows)) {

@@ -5,12 +5,10 @@ package io.github.gpujoin.kernels.gpu;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
-import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.bulk.testing.BulkAnswer;
 import io.github.gpujoin.core.bulk.testing.BulkRun;
@@ -19,18 +17,11 @@ import io.github.gpujoin.core.bulk.testing.NestedLoopBulkJoin;
 import io.github.gpujoin.core.bulk.testing.RandomBulkData;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.layout.ChunkBuilder;
-import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ChunkSchema;
-import io.github.gpujoin.core.layout.Column;
-import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.reference.ReferenceBulkJoin;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -67,9 +58,11 @@ class OutOfCoreJoinTest {
     @MethodSource("manyRuns")
     void shouldJoinManyRuns(BulkJoinKind kind, boolean isSkewed) throws Exception {
         List<Chunk> left =
-                TestTuples.chunks(400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
+                TestTuples.chunks(
+                        400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
         List<Chunk> right =
-                TestTuples.chunks(300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
+                TestTuples.chunks(
+                        300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
         BulkJoinSpec spec =
                 TestTuples.spec(
                         kind,

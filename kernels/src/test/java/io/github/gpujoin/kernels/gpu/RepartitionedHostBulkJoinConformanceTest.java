@@ -22,10 +22,7 @@ class RepartitionedHostBulkJoinConformanceTest extends BulkJoinConformance {
     protected BulkJoin create(BulkJoinSpec spec) {
         BulkDevices devices =
                 HostBulkDevice.group(
-                        OPTIONS,
-                        new HostBulkDevice(),
-                        new HostBulkDevice(),
-                        new HostBulkDevice());
+                        OPTIONS, new HostBulkDevice(), new HostBulkDevice(), new HostBulkDevice());
         return new GpuBulkJoin(spec, devices, null, -1);
     }
 }

@@ -92,5 +92,4 @@ final class TestTuples {
                 });
         return List.of(sums[0], sums[1]);
     }
-
 }
