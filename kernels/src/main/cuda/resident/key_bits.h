@@ -10,8 +10,8 @@
 //   | (top bits)          | group        | of core       |                |                 |
 //   +---------------------+--------------+---------------+----------------+-----------------+
 //
-// A group of devices divides both tables by the member that joins a key; a join beyond device memory
-// divides the tables of a device by partition.
+// A group of devices divides both tables by the member that joins a key; a join beyond device
+// memory divides the tables of a device by partition.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct RadixDigit {
 constexpr uint32_t DIVISION_BITS = 8;
 
 // Returns a part from 0 to parts - 1, at most 2^DIVISION_BITS, of nearly equal sizes. The shift is
-// 32 or 40. The same function as in RunDivision.java.
+// 32 or 40.
 GPUJOIN_INLINE uint32_t divisionPart(uint64_t hash, uint32_t shift, uint32_t parts) {
     uint32_t bits = static_cast<uint32_t>(hash >> shift) & ((1u << DIVISION_BITS) - 1u);
     return (bits * parts) >> DIVISION_BITS;
