@@ -4,10 +4,11 @@
 //
 // All devices choose the same splitters from a common sample, and each device owns an equal number of
 // consecutive buckets, that is a range of the keys. A device scatters its rows to buckets in its own
-// memory and copies those of other owners to them, by a kernel with few blocks; this is the bucket swap
-// of Maltenberger, Tolovski and Rabl (PVLDB 18(11), 2025, section 3.1). From there on the devices
-// work alone. The copies overlap with the passes: those of the build table with the first pass of the
-// probe table, those of the probe table with the sort of the build table.
+// memory, and copy engines bring those of other owners to them; this is the bucket swap of
+// Maltenberger, Tolovski and Rabl (PVLDB 18(11), 2025, section 3.1). From there on the devices work
+// alone. The copies overlap with the passes: those of the build table with the first pass of the
+// probe table, those of the probe table with the sort of the build table. Copy engines leave all
+// multiprocessors to the passes, but the host must know the sizes of the buckets.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +53,8 @@ class ShardedSortMerge {
     ShardedSortMerge(const ShardedSortMerge&) = delete;
     ShardedSortMerge& operator=(const ShardedSortMerge&) = delete;
 
-    // Enqueues the join on all devices and returns; `shards` are in the order of the devices. Pointers
+    // Enqueues the join on all devices and returns; `shards` are in the order of the devices. With
+    // several devices it waits until the buckets of both tables are counted. Pointers
     // are as for joinSorted(), and no device works on them. The keys of a device's results are in
     // ascending order, and greater than those of the devices before. At most MAX_ROWS rows in all.
     template <typename Word>
