@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
-#include "result_line.h"
 #include "sharded_sort_merge.h"
 
 namespace gpujoin::bench {
@@ -223,35 +223,6 @@ bool checkCase(ShardedSortMerge& join, const DataSpec& spec, int devices) {
     return correct;
 }
 
-template <typename Word>
-bool benchCase(ShardedSortMerge& join, uint64_t rows, int devices) {
-    DataSpec spec;
-    spec.buildRows = rows;
-    spec.probeRows = rows;
-    Digest expected = expectedOf<Word>(spec);
-    uint64_t capacityRows = devices == 1 ? expected.count : expected.count * 3 / (2 * devices);
-    ShardedRunner<Word> runner(join, spec, capacityRows, devices);
-    runner.poison();
-    runner.run();
-    bool correct = runner.isCorrect(expected);
-    std::vector<double> rounds;
-    for (int run = 0; run < RUNS; run++) {
-        rounds.push_back(2.0 * static_cast<double>(rows) / runner.run() / 1e6);
-    }
-    correct &= runner.isCorrect(expected);
-    runner.printShares();
-    ResultLine("bulk-join")
-        .with("algorithm", "sort-merge-sharded")
-        .with("devices", uint64_t(devices))
-        .with("word_bits", uint64_t{8 * sizeof(Word)})
-        .with("build_rows", rows)
-        .with("probe_rows", rows)
-        .rounds("Gtuples/s", rounds)
-        .checked(correct, expected.count, expected.sum)
-        .print();
-    return correct;
-}
-
 }  // namespace
 
 int checkSharded(int devices) {
@@ -288,15 +259,35 @@ int checkSharded(int devices) {
     return wrong;
 }
 
-bool benchSharded(int devices, int log2Max) {
-    std::vector<int> numbers;
-    for (int d = 0; d < devices; d++) {
-        numbers.push_back(d);
-    }
+template <typename Word>
+bool benchSharded(const BulkCase& measured, int devices) {
+    std::vector<int> numbers(devices);
+    std::iota(numbers.begin(), numbers.end(), 0);
     ShardedSortMerge join(numbers);
-    uint64_t rows = uint64_t{1} << log2Max;
-    bool correct = benchCase<int32_t>(join, rows, devices);
-    return benchCase<int64_t>(join, rows, devices) && correct;
+    const DataSpec& spec = measured.spec;
+    Digest expected = expectedOf<Word>(spec);
+    // Frequent keys go to one device, whose results must fit too.
+    bool isSkewed = devices == 1 || spec.zipf > 0;
+    uint64_t capacityRows = isSkewed ? expected.count : expected.count * 3 / (2 * devices) + 65536;
+    ShardedRunner<Word> runner(join, spec, capacityRows, devices);
+    runner.poison();
+    runner.run();
+    bool correct = runner.isCorrect(expected);
+    std::vector<double> rounds;
+    auto tuples = static_cast<double>(spec.buildRows + spec.probeRows);
+    for (int run = 0; run < RUNS; run++) {
+        rounds.push_back(tuples / runner.run() / 1e6);
+    }
+    correct &= runner.isCorrect(expected);
+    runner.printShares();
+    bulkLine("sort-merge", measured, static_cast<size_t>(devices), 8 * sizeof(Word))
+        .rounds("Gtuples/s", rounds)
+        .checked(correct, expected.count, expected.sum)
+        .print();
+    return correct;
 }
+
+template bool benchSharded<int32_t>(const BulkCase&, int);
+template bool benchSharded<int64_t>(const BulkCase&, int);
 
 }  // namespace gpujoin::bench
