@@ -280,7 +280,7 @@ bool benchSharded(const BulkCase& measured, int devices) {
     }
     correct &= runner.isCorrect(expected);
     runner.printShares();
-    bulkLine("sort-merge", measured, static_cast<size_t>(devices), 8 * sizeof(Word))
+    bulkLine("sort-merge-sharded", measured, static_cast<size_t>(devices), 8 * sizeof(Word))
         .rounds("Gtuples/s", rounds)
         .checked(correct, expected.count, expected.sum)
         .print();

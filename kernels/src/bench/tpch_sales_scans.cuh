@@ -15,7 +15,6 @@ namespace gpujoin::bench {
 using resident::MatchColumns;
 using semijoin::BATCH_ROWS;
 using semijoin::DirectKeySet;
-using semijoin::RowAppender;
 using semijoin::RowBatch;
 using semijoin::SCAN_THREADS;
 using semijoin::SideView;
@@ -32,11 +31,28 @@ struct RowList {
     uint64_t capacityRows;
     // Exact even if it exceeds the capacity.
     uint64_t* count;
+};
 
-    __device__ void put(uint64_t place, int64_t key, int64_t number, int8_t group) const {
-        if (place < capacityRows) {
-            keys[place] = key;
-            payloads[place] = number << GROUP_BITS | group;
+// The rows that a warp has selected, in shared memory. It appends many at once: blocks need no
+// barrier, and the device performs only 0.4 * 10^9 additions a second to the count of the list.
+struct WarpRows {
+    static constexpr uint32_t APPENDED_ROWS = 96;
+    static constexpr uint32_t CAPACITY_ROWS = APPENDED_ROWS - 1 + 32 * BATCH_ROWS;
+
+    int64_t keys[CAPACITY_ROWS];
+    int64_t payloads[CAPACITY_ROWS];
+
+    // All lanes call it.
+    __device__ void appendTo(const RowList& list, uint32_t rows) const {
+        uint32_t lane = threadIdx.x % 32;
+        unsigned long long first = 0;
+        if (lane == 0) {
+            first = semijoin::reserve(list.count, rows);
+        }
+        first = __shfl_sync(0xFFFFFFFFu, first, 0);
+        for (uint32_t i = lane; i < rows && first + i < list.capacityRows; i += 32) {
+            list.keys[first + i] = keys[i];
+            list.payloads[first + i] = payloads[i];
         }
     }
 };
@@ -46,24 +62,35 @@ struct RowList {
 template <typename Select, typename NumberOf>
 __device__ void appendRows(const SideView<int64_t>& side, const RowList& list, Select select,
                            NumberOf numberOf) {
-    __shared__ RowAppender appender;
-    if (threadIdx.x == 0) {
-        appender.clear();
-    }
-    __syncthreads();
-    uint32_t round = 0;
+    __shared__ WarpRows ofWarps[SCAN_THREADS / 32];
+    WarpRows& found = ofWarps[threadIdx.x / 32];
+    // The same for all lanes.
+    uint32_t rows = 0;
     semijoin::scanRows(side, [&](const RowBatch<int64_t>& batch) {
         int8_t groups[BATCH_ROWS] = {};
         uint32_t selected = select(batch, groups);
-        uint64_t place = appender.place(round, __popc(selected), list.count);
-        round ^= 1u;
         GPUJOIN_UNROLL
         for (uint32_t i = 0; i < BATCH_ROWS; i++) {
-            if ((selected >> i & 1u) != 0) {
-                list.put(place++, batch.keys[i], numberOf(batch.row(i)), groups[i]);
+            bool isSelected = (selected >> i & 1u) != 0;
+            uint32_t lanes = __ballot_sync(0xFFFFFFFFu, isSelected);
+            if (isSelected) {
+                uint32_t place = rows + __popc(lanes & ((1u << threadIdx.x % 32) - 1u));
+                found.keys[place] = batch.keys[i];
+                found.payloads[place] = numberOf(batch.row(i)) << GROUP_BITS | groups[i];
             }
+            rows += __popc(lanes);
+        }
+        if (rows >= WarpRows::APPENDED_ROWS) {
+            __syncwarp();
+            found.appendTo(list, rows);
+            __syncwarp();
+            rows = 0;
         }
     });
+    __syncwarp();
+    if (rows != 0) {
+        found.appendTo(list, rows);
+    }
 }
 
 struct OrderScan {
