@@ -128,9 +128,11 @@ std::vector<std::vector<int>> checkedGroups() {
     std::vector<int> all = allDevices();
     if (all.size() > 1) {
         groups.push_back(all);
-        std::vector<int> twice = all;
-        twice.insert(twice.end(), all.begin(), all.end());
-        groups.push_back(twice);
+        if (2 * all.size() <= resident::MAX_MEMBERS) {
+            std::vector<int> twice = all;
+            twice.insert(twice.end(), all.begin(), all.end());
+            groups.push_back(twice);
+        }
     }
     return groups;
 }

@@ -21,8 +21,11 @@ namespace {
 using sortmerge::JoinStatus;
 using sortmerge::Shard;
 using sortmerge::ShardedSortMerge;
+using sortmerge::ShardTrace;
 
 constexpr int RUNS = 5;
+constexpr const char* SHARD_STEP_NAMES[sortmerge::SHARD_STEP_COUNT] = {
+    "scatter_ms", "build_sort_ms", "probe_sort_ms", "merge_ms"};
 
 template <typename Word>
 __global__ void fillShard(Generator<Word> g, bool isBuild, uint64_t first, uint64_t rows,
@@ -138,9 +141,9 @@ class ShardedRunner {
     }
 
     // Returns the milliseconds from the call until all devices have finished.
-    double run() {
+    double run(const ShardTrace& trace = {}) {
         auto start = std::chrono::steady_clock::now();
-        JoinStatus status = join.join(shards);
+        JoinStatus status = join.join(shards, trace);
         if (status != JoinStatus::OK) {
             std::fprintf(stderr, "The sharded join failed: %s.\n", resident::describe(status));
             std::exit(1);
@@ -195,6 +198,23 @@ class ShardedRunner {
     std::vector<std::unique_ptr<ShardMemory<Word>>> parts;
     std::vector<Shard<Word>> shards;
 };
+
+// Runs once more and adds the steps of the first device.
+template <typename Word>
+void addSteps(ShardedRunner<Word>& runner, ResultLine& line) {
+    CUDA_CHECK(cudaSetDevice(0));
+    Event start;
+    Event ends[sortmerge::SHARD_STEP_COUNT];
+    ShardTrace trace;
+    trace.start = start.get();
+    for (int i = 0; i < sortmerge::SHARD_STEP_COUNT; i++) {
+        trace.stepEnds[i] = ends[i].get();
+    }
+    runner.run(trace);
+    for (int i = 0; i < sortmerge::SHARD_STEP_COUNT; i++) {
+        line.with(SHARD_STEP_NAMES[i], ends[i].millisecondsSince(i == 0 ? start : ends[i - 1]));
+    }
+}
 
 template <typename Word>
 Digest expectedOf(const DataSpec& spec) {
@@ -280,10 +300,11 @@ bool benchSharded(const BulkCase& measured, int devices) {
     }
     correct &= runner.isCorrect(expected);
     runner.printShares();
-    bulkLine("sort-merge-sharded", measured, static_cast<size_t>(devices), 8 * sizeof(Word))
-        .rounds("Gtuples/s", rounds)
-        .checked(correct, expected.count, expected.sum)
-        .print();
+    ResultLine line =
+        bulkLine("sort-merge-sharded", measured, static_cast<size_t>(devices), 8 * sizeof(Word));
+    line.rounds("Gtuples/s", rounds).checked(correct, expected.count, expected.sum);
+    addSteps(runner, line);
+    line.print();
     return correct;
 }
 

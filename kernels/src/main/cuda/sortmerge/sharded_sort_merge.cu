@@ -118,13 +118,16 @@ struct ShardedSortMerge::Members {
 
     // Scatters the rows of each device to buckets in its memory.
     template <typename Word>
-    void scatter(const std::vector<ShardedCall<Word>>& calls) {
+    void scatter(const std::vector<ShardedCall<Word>>& calls, const ShardTrace& trace) {
         onEach([&](uint32_t d, const ShardMember& member) {
             const ShardedCall<Word>& call = calls[d];
             Enqueuer queue(member.compute);
             // Other devices have read what the last join left here.
             for (const ShardMember& other : all) {
                 queue.await(other.finished);
+            }
+            if (d == 0) {
+                queue.record(trace.start);
             }
             for (uint64_t t : {0, 1}) {
                 queue.launch(clearKernel<Word>, call.local.tableShapes[t][CLEAR], call, t);
@@ -139,6 +142,9 @@ struct ShardedSortMerge::Members {
                 queue.record(member.tables[t].laidOut);
                 queue.launch(scatterKernel<Word>, shapes[SCATTER_FIRST], call, t);
                 queue.record(member.tables[t].scattered);
+            }
+            if (d == 0) {
+                queue.record(trace.endOf(ShardStep::SCATTER));
             }
             return queue.error();
         });
@@ -177,7 +183,8 @@ struct ShardedSortMerge::Members {
 
     // Sorts the buckets of a table that each device owns, and merges them after the second table.
     template <typename Word>
-    void joinOwned(const std::vector<ShardedCall<Word>>& calls, uint32_t t) {
+    void joinOwned(const std::vector<ShardedCall<Word>>& calls, uint32_t t,
+                   const ShardTrace& trace) {
         onEach([&](uint32_t d, const ShardMember& member) {
             const ShardedCall<Word>& call = calls[d];
             const KernelShape* shapes = call.local.tableShapes[t];
@@ -210,9 +217,15 @@ struct ShardedSortMerge::Members {
                 }
             }
             enqueueTable(queue, call.local, table, SORT, COPY_CONSTANTS);
+            if (d == 0) {
+                queue.record(trace.endOf(t == 0 ? ShardStep::BUILD_SORT : ShardStep::PROBE_SORT));
+            }
             if (t == 1) {
                 enqueueMerge(queue, call.local);
                 queue.record(member.finished);
+                if (d == 0) {
+                    queue.record(trace.endOf(ShardStep::MERGE));
+                }
             }
             return queue.error();
         });
@@ -235,7 +248,7 @@ ShardedSortMerge::~ShardedSortMerge() {
 }
 
 template <typename Word>
-JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards) {
+JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards, const ShardTrace& trace) {
     TotalRows rows = rowsOf(shards);
     bool isInvalid = shards.size() != members->all.size() || rows.build > resident::MAX_ROWS ||
                      rows.probe > resident::MAX_ROWS;
@@ -270,10 +283,10 @@ JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards) {
             }
         }
     }
-    members->scatter(calls);
+    members->scatter(calls, trace);
     for (uint32_t table : {0, 1}) {
         members->exchange(calls, table);
-        members->joinOwned(calls, table);
+        members->joinOwned(calls, table, trace);
     }
     return members->failure == cudaSuccess ? JoinStatus::OK : JoinStatus::LAUNCH_FAILED;
 }
@@ -289,7 +302,7 @@ cudaError_t ShardedSortMerge::await() {
 
 template size_t shardWorkspaceBytes<int32_t>(TotalRows, uint32_t);
 template size_t shardWorkspaceBytes<int64_t>(TotalRows, uint32_t);
-template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int32_t>>&);
-template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int64_t>>&);
+template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int32_t>>&, const ShardTrace&);
+template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int64_t>>&, const ShardTrace&);
 
 }  // namespace gpujoin::sortmerge

@@ -43,6 +43,19 @@ struct Shard {
     size_t workspaceLengthBytes;
 };
 
+// Steps of the first device, in their order: the first pass over both tables, the second pass and the
+// sort of each, including the wait for buckets of other devices, and the merge.
+enum class ShardStep { SCATTER, BUILD_SORT, PROBE_SORT, MERGE };
+constexpr int SHARD_STEP_COUNT = 4;
+
+// Events of the first device to record, for measurements; null events are not recorded.
+struct ShardTrace {
+    cudaEvent_t start = nullptr;
+    cudaEvent_t stepEnds[SHARD_STEP_COUNT] = {};
+
+    cudaEvent_t endOf(ShardStep step) const { return stepEnds[static_cast<int>(step)]; }
+};
+
 // Devices of one process that join together. Owns streams and events; not thread-safe.
 class ShardedSortMerge {
   public:
@@ -58,7 +71,7 @@ class ShardedSortMerge {
     // are as for joinSorted(), and no device works on them. The keys of a device's results are in
     // ascending order, and greater than those of the devices before. At most MAX_ROWS rows in all.
     template <typename Word>
-    JoinStatus join(const std::vector<Shard<Word>>& shards);
+    JoinStatus join(const std::vector<Shard<Word>>& shards, const ShardTrace& trace = {});
 
     // Waits until all devices have finished what was enqueued, also after a failure, which it returns.
     cudaError_t await();

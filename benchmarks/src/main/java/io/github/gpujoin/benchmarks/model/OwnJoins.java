@@ -245,8 +245,7 @@ final class OwnJoins {
 
     private static Grid.Row spreadOver(String label, IntToDoubleFunction value) {
         return new Grid.Row(
-                label,
-                DEVICES.stream().filter(n -> n > 1).map(value::applyAsDouble).toList());
+                label, DEVICES.stream().filter(n -> n > 1).map(value::applyAsDouble).toList());
     }
 
     private static Grid network() {

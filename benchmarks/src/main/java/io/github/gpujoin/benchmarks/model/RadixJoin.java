@@ -67,8 +67,7 @@ final class RadixJoin {
                         "all other steps",
                         Stage.of("memory", memory + rereads - device.streamS(2 * first)),
                         Stage.of(
-                                "stores",
-                                stores.seconds((tables.bytes() - first) * crossing, 0))));
+                                "stores", stores.seconds((tables.bytes() - first) * crossing, 0))));
     }
 
     /** Also writes key and both payloads of each match. */
