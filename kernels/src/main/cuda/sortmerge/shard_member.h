@@ -120,7 +120,7 @@ struct ShardMember {
     cudaStream_t compute = nullptr;
     // Copies to the host.
     cudaStream_t fetches = nullptr;
-    // Copies to other devices, by receiver. Each stream uses another copy engine.
+    // Copies to other devices, by receiver, so that several copy engines work at once.
     cudaStream_t copies[MAX_DEVICES] = {};
     TableExchange tables[2];
     cudaEvent_t finished = nullptr;
