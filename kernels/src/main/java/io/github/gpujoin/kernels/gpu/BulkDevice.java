@@ -34,6 +34,8 @@ final class BulkDevice implements AutoCloseable {
     /** Owners of all memory of the join. */
     private final List<Buffers> owners = new CopyOnWriteArrayList<>();
 
+    private final BulkThreads threads;
+
     private volatile long kernelNs;
 
     /**
@@ -52,6 +54,7 @@ final class BulkDevice implements AutoCloseable {
         this.lease = lease;
         this.options = options;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
+        this.threads = new BulkThreads(options.bulkThreads());
         try {
             whileStopped(
                     () -> {
@@ -82,6 +85,11 @@ final class BulkDevice implements AutoCloseable {
 
     int multiprocessors() {
         return driver().multiprocessors();
+    }
+
+    /** Returns the threads that copy between chunks and pinned memory. */
+    BulkThreads threads() {
+        return threads;
     }
 
     /** Returns an allocator of unpinned host memory within the limits. */
@@ -118,6 +126,11 @@ final class BulkDevice implements AutoCloseable {
      */
     void awaitCopy(long copy) throws InterruptedException {
         await(() -> copy < 0 || driver().hasCopied(copy));
+    }
+
+    /** Whether a queued copy has ended, as {@link #awaitCopy}; does not wait. */
+    boolean isCopied(long copy) {
+        return copy < 0 || guarded(() -> driver().hasCopied(copy));
     }
 
     /** Queues a copy to pinned memory, and returns its number. */
@@ -221,9 +234,10 @@ final class BulkDevice implements AutoCloseable {
         }
     }
 
-    /** Frees all memory; drops that of a lost device. */
+    /** Ends the threads and frees all memory; drops that of a lost device. */
     @Override
     public void close() {
+        threads.close();
         try {
             if (lease.isLost()) {
                 owners.forEach(Buffers::abandon);
