@@ -12,7 +12,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.binding.KernelImage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Supplier;
 
 /**
@@ -25,7 +25,10 @@ final class BulkDevice implements AutoCloseable {
     /** Shared memory of a block that the kernels need, as in {@code join_plan.h}. */
     static final int SHARED_BYTES = 163 << 10;
 
-    private static final long PARK_NS = 10_000;
+    /** Most bytes that a kernel copies between the host and the device. */
+    private static final int MAILBOX_BYTES = 16 << 10;
+
+    private static final int COPY_THREADS = 256;
 
     private final DeviceLease lease;
     private final GpuOptions options;
@@ -36,7 +39,15 @@ final class BulkDevice implements AutoCloseable {
 
     private final BulkThreads threads;
 
-    private volatile long kernelNs;
+    private final AtomicLongArray waitedNs = new AtomicLongArray(BulkWait.values().length);
+
+    /** Pinned words on their way to the device, and those from it. */
+    private final long outbox;
+
+    private final long inbox;
+
+    /** Whether a kernel may still read the outbox. */
+    private boolean isOutboxRead;
 
     /**
      * Opens the first device of the options.
@@ -62,6 +73,8 @@ final class BulkDevice implements AutoCloseable {
                         driver().load(KernelImage.RESIDENT);
                         driver().load(KernelImage.BULK);
                     });
+            this.outbox = newMemory().allocatePinned(2 * MAILBOX_BYTES);
+            this.inbox = outbox + MAILBOX_BYTES;
         } catch (Throwable e) {
             lease.release();
             throw e;
@@ -144,9 +157,17 @@ final class BulkDevice implements AutoCloseable {
     }
 
     private void await(Supplier<Boolean> isOver) throws InterruptedException {
-        while (!guarded(isOver)) {
-            checkInterrupt();
-            LockSupport.parkNanos(PARK_NS);
+        if (guarded(isOver)) {
+            return;
+        }
+        long startNs = System.nanoTime();
+        try {
+            while (!guarded(isOver)) {
+                checkInterrupt();
+                Backoff.pause(System.nanoTime() - startNs);
+            }
+        } finally {
+            waited(BulkWait.BUS, startNs);
         }
     }
 
@@ -159,27 +180,49 @@ final class BulkDevice implements AutoCloseable {
                 });
     }
 
-    /** Copies host memory to the device, and waits for it. */
+    /**
+     * Copies host memory to the device, for kernels that are launched afterwards. A kernel copies a
+     * few words: a copy engine would first end the copies of runs that are queued.
+     */
     void copyToDevice(long deviceAddress, Region source) {
-        whileStopped(
-                () -> driver().copyToDevice(deviceAddress, source.address(), source.lengthBytes()));
+        long bytes = source.lengthBytes();
+        if (!fitsMailbox(bytes)) {
+            whileStopped(() -> driver().copyToDevice(deviceAddress, source.address(), bytes));
+            return;
+        }
+        if (isOutboxRead) {
+            awaitKernels();
+        }
+        Memory.copy(null, source.address(), null, outbox, bytes);
+        launch(() -> launchCopy(deviceAddress, outbox, bytes));
+        isOutboxRead = true;
     }
 
-    /** Copies device memory to the host, and waits for it. */
+    /** Copies device memory to the host after all launched kernels, and waits for it. */
     void copyToHost(Region target, long deviceAddress) {
-        whileStopped(
-                () -> driver().copyToHost(target.address(), deviceAddress, target.lengthBytes()));
+        long bytes = target.lengthBytes();
+        if (!fitsMailbox(bytes)) {
+            whileStopped(() -> driver().copyToHost(target.address(), deviceAddress, bytes));
+            return;
+        }
+        run(() -> launchCopy(inbox, deviceAddress, bytes));
+        Memory.copy(null, inbox, null, target.address(), bytes);
     }
 
-    /** Reads a word of device memory. */
+    /** Reads a word of device memory after all launched kernels. */
     long read(long deviceAddress) {
-        return whileStopped(
-                () -> {
-                    try (Region region = Region.allocate(Long.BYTES)) {
-                        driver().copyToHost(region.address(), deviceAddress, Long.BYTES);
-                        return Memory.getLong(region.address());
-                    }
-                });
+        run(() -> launchCopy(inbox, deviceAddress, Long.BYTES));
+        return Memory.getLong(inbox);
+    }
+
+    private static boolean fitsMailbox(long bytes) {
+        return bytes <= MAILBOX_BYTES && bytes % Long.BYTES == 0;
+    }
+
+    private void launchCopy(long target, long source, long bytes) {
+        long words = bytes / Long.BYTES;
+        int blocks = (int) ((words + COPY_THREADS - 1) / COPY_THREADS);
+        driver().launch("gpujoin_bulk_copy", blocks, COPY_THREADS, target, source, words);
     }
 
     /** Throws if the thread is interrupted. A join checks it between launches. */
@@ -190,23 +233,50 @@ final class BulkDevice implements AutoCloseable {
     }
 
     /**
-     * Launches kernels, and waits until they have ended.
+     * Launches kernels, and waits until they and those before have ended.
      *
      * @throws GpuUnavailableException if the device fails or a kernel stalls
      */
     void run(Runnable launches) {
-        whileStopped(
+        timed(
+                BulkWait.KERNELS,
                 () -> {
-                    long startNs = System.nanoTime();
-                    launches.run();
-                    lease.awaitIdle(options.stallTimeoutNs());
-                    kernelNs += System.nanoTime() - startNs;
+                    whileStopped(
+                            () -> {
+                                launches.run();
+                                lease.awaitIdle(options.stallTimeoutNs());
+                            });
+                    return null;
                 });
+        isOutboxRead = false;
     }
 
-    /** Returns the time that {@link #run} has waited for kernels. Any thread may call. */
-    long kernelNs() {
-        return kernelNs;
+    /** Launches kernels, which run after those before. */
+    void launch(Runnable launches) {
+        whileStopped(launches);
+    }
+
+    /** Waits until all launched kernels have ended. */
+    void awaitKernels() {
+        run(() -> {});
+    }
+
+    /** Runs an action, and counts its time. */
+    <T> T timed(BulkWait wait, Supplier<T> action) {
+        long startNs = System.nanoTime();
+        T result = action.get();
+        waited(wait, startNs);
+        return result;
+    }
+
+    /** Counts a wait that ends now. */
+    void waited(BulkWait wait, long startNs) {
+        waitedNs.addAndGet(wait.ordinal(), System.nanoTime() - startNs);
+    }
+
+    /** Returns the time in nanoseconds that the join has waited. Any thread may call. */
+    long waitedNs(BulkWait wait) {
+        return waitedNs.get(wait.ordinal());
     }
 
     /** Runs an action while the serving kernel is stopped. */
@@ -243,7 +313,11 @@ final class BulkDevice implements AutoCloseable {
                 owners.forEach(Buffers::abandon);
             } else {
                 driver().awaitCopies();
-                whileStopped(() -> owners.forEach(Buffers::close));
+                whileStopped(
+                        () -> {
+                            lease.awaitIdle(options.stallTimeoutNs());
+                            owners.forEach(Buffers::close);
+                        });
             }
         } catch (GpuUnavailableException e) {
             owners.forEach(Buffers::abandon);

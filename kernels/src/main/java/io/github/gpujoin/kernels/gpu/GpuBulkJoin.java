@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -117,7 +118,12 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
      * copies of its inputs. Any thread may call.
      */
     public long kernelNs() {
-        return device.kernelNs();
+        return waitedNs(BulkWait.KERNELS);
+    }
+
+    /** Returns the time in nanoseconds that the caller has waited. Any thread may call. */
+    public long waitedNs(BulkWait wait) {
+        return device.waitedNs(Objects.requireNonNull(wait, "wait"));
     }
 
     @Override

@@ -140,12 +140,13 @@ final class OutOfCoreJoin implements BulkSteps {
         if (nextStep == steps.size()) {
             return null;
         }
+        device.awaitKernels(); // of the step before, whose buffer is loaded
         load(nextStep);
-        OutOfCorePlan.Step step = steps.get(nextStep);
-        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         if (nextStep + 1 < steps.size()) {
             load(nextStep + 1);
         }
+        OutOfCorePlan.Step step = steps.get(nextStep);
+        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         nextStep++;
         arena.reset();
         if (step.isJoin()) {

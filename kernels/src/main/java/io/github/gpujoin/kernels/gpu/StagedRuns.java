@@ -109,7 +109,11 @@ final class StagedRuns {
     private void passOldest() throws InterruptedException {
         Full oldest = full.element();
         StagedRun run = oldest.run();
-        run.awaitWritten();
+        if (!run.isWritten()) {
+            long startNs = System.nanoTime();
+            run.awaitWritten();
+            device.waited(BulkWait.THREADS, startNs);
+        }
         device.threads().throwFailure();
         long copy = oldest.sink().add(run.address(), run.claimedRows());
         full.remove();
