@@ -161,8 +161,8 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         if (current == null) {
             List<BulkBatches> next = steps.next();
             if (next == null) {
-                isFinished = true;
                 writer.finish(results::add);
+                isFinished = true;
             } else {
                 batches.addAll(next);
             }
