@@ -9,6 +9,8 @@ import io.github.gpujoin.core.bulk.VariableWidthRow;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Writes the rows of one input of a bulk join to runs: those that are joined, and, if the join
@@ -109,32 +111,53 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
+    /** Has one thread write the chunk, since a task costs more than a claim. */
     private void appendByThreads(Chunk submitted) throws InterruptedException {
         Chunk chunk = submitted.isTransient() ? submitted.onHeap() : submitted;
-        int row = 0;
-        while (row < chunk.rowCount()) {
-            RunStaging.Claim claim = joined.claim(chunk.rowCount() - row);
-            int first = row;
-            row += claim.rows();
-            if (claim.rows() < MIN_TASK_ROWS) {
-                writer.write(chunk, first, claim, appended);
-                claim.written();
-                continue;
+        List<RunStaging.Claim> claims = new ArrayList<>();
+        int first = 0;
+        int end = 0;
+        while (end < chunk.rowCount()) {
+            if (!claims.isEmpty() && joined.mayWait()) {
+                write(chunk, first, end, claims);
+                claims = new ArrayList<>();
+                first = end;
             }
-            WordOrder before = appended;
-            if (order.isAscending()) {
-                writer.encoder().encode(chunk, row - 1, 1);
-                appended = new WordOrder(order, writer.word(0));
-            }
-            threads.read(chunk, () -> write(chunk, first, claim, before));
+            RunStaging.Claim claim = joined.claim(chunk.rowCount() - end);
+            claims.add(claim);
+            end += claim.rows();
         }
+        write(chunk, first, end, claims);
     }
 
-    private void write(Chunk chunk, int first, RunStaging.Claim claim, WordOrder before) {
+    private void write(Chunk chunk, int first, int end, List<RunStaging.Claim> claims) {
+        if (end - first < MIN_TASK_ROWS) {
+            write(writer, chunk, first, claims, appended);
+            return;
+        }
+        WordOrder before = appended;
+        if (order.isAscending()) {
+            writer.encoder().encode(chunk, end - 1, 1);
+            appended = new WordOrder(order, writer.word(0));
+        }
+        threads.read(chunk, () -> write(writers.get(), chunk, first, claims, before));
+    }
+
+    /** Called by any thread. */
+    private static void write(
+            RunWriter writer,
+            Chunk chunk,
+            int first,
+            List<RunStaging.Claim> claims,
+            WordOrder before) {
         try {
-            writers.get().write(chunk, first, claim, before);
+            int row = first;
+            for (RunStaging.Claim claim : claims) {
+                writer.write(chunk, row, claim, before);
+                row += claim.rows();
+            }
         } finally {
-            claim.written();
+            claims.forEach(RunStaging.Claim::written);
         }
     }
 

@@ -52,6 +52,11 @@ final class RunStaging {
         return new Claim(run, first, claimed);
     }
 
+    /** Whether {@link #claim} may wait until rows of earlier claims are written. */
+    boolean mayWait() {
+        return open == null && !runs.reserve();
+    }
+
     private void passOpen() {
         runs.pass(open, sink);
         open = null;

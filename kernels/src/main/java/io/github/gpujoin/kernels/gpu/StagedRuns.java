@@ -62,6 +62,14 @@ final class StagedRuns {
         runCount += runs;
     }
 
+    /** Allocates runs if none is free, and returns whether {@link #acquire} waits for no thread. */
+    boolean reserve() {
+        if (free.isEmpty() && runCount < maxRuns) {
+            grow();
+        }
+        return !free.isEmpty();
+    }
+
     /** Returns an empty run. Waits if all are written or copied. */
     StagedRun acquire() throws InterruptedException {
         passWritten();
