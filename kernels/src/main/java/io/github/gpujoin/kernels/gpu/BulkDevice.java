@@ -25,11 +25,6 @@ final class BulkDevice implements AutoCloseable {
     /** Shared memory of a block that the kernels need, as in {@code join_plan.h}. */
     static final int SHARED_BYTES = 163 << 10;
 
-    /** Most bytes that a kernel copies between the host and the device. */
-    private static final int MAILBOX_BYTES = 16 << 10;
-
-    private static final int COPY_THREADS = 256;
-
     private final DeviceLease lease;
     private final GpuOptions options;
     private final MemoryLimits limits;
@@ -41,13 +36,7 @@ final class BulkDevice implements AutoCloseable {
 
     private final AtomicLongArray waitedNs = new AtomicLongArray(BulkWait.values().length);
 
-    /** Pinned words on their way to the device, and those from it. */
-    private final long outbox;
-
-    private final long inbox;
-
-    /** Whether a kernel may still read the outbox. */
-    private boolean isOutboxRead;
+    private final WordCopies words;
 
     /**
      * Opens the first device of the options.
@@ -73,8 +62,11 @@ final class BulkDevice implements AutoCloseable {
                         driver().load(KernelImage.RESIDENT);
                         driver().load(KernelImage.BULK);
                     });
-            this.outbox = newMemory().allocatePinned(2 * MAILBOX_BYTES);
-            this.inbox = outbox + MAILBOX_BYTES;
+            this.words =
+                    new Mailbox(
+                            driver(),
+                            newMemory().allocatePinned(Mailbox.LENGTH_BYTES),
+                            this::awaitIdle);
         } catch (Throwable e) {
             lease.release();
             throw e;
@@ -180,49 +172,27 @@ final class BulkDevice implements AutoCloseable {
                 });
     }
 
-    /**
-     * Copies host memory to the device, for kernels that are launched afterwards. A kernel copies a
-     * few words: a copy engine would first end the copies of runs that are queued.
-     */
+    /** Copies host memory to the device, for kernels that are launched afterwards. */
     void copyToDevice(long deviceAddress, Region source) {
-        long bytes = source.lengthBytes();
-        if (!fitsMailbox(bytes)) {
-            whileStopped(() -> driver().copyToDevice(deviceAddress, source.address(), bytes));
-            return;
-        }
-        if (isOutboxRead) {
-            awaitKernels();
-        }
-        Memory.copy(null, source.address(), null, outbox, bytes);
-        launch(() -> launchCopy(deviceAddress, outbox, bytes));
-        isOutboxRead = true;
+        launch(() -> words.toDevice(deviceAddress, source.address(), source.lengthBytes()));
     }
 
     /** Copies device memory to the host after all launched kernels, and waits for it. */
     void copyToHost(Region target, long deviceAddress) {
-        long bytes = target.lengthBytes();
-        if (!fitsMailbox(bytes)) {
-            whileStopped(() -> driver().copyToHost(target.address(), deviceAddress, bytes));
-            return;
-        }
-        run(() -> launchCopy(inbox, deviceAddress, bytes));
-        Memory.copy(null, inbox, null, target.address(), bytes);
+        run(() -> words.toHost(target.address(), deviceAddress, target.lengthBytes()));
     }
 
     /** Reads a word of device memory after all launched kernels. */
     long read(long deviceAddress) {
-        run(() -> launchCopy(inbox, deviceAddress, Long.BYTES));
-        return Memory.getLong(inbox);
+        try (Region region = Region.allocate(Long.BYTES)) {
+            copyToHost(region, deviceAddress);
+            return Memory.getLong(region.address());
+        }
     }
 
-    private static boolean fitsMailbox(long bytes) {
-        return bytes <= MAILBOX_BYTES && bytes % Long.BYTES == 0;
-    }
-
-    private void launchCopy(long target, long source, long bytes) {
-        long words = bytes / Long.BYTES;
-        int blocks = (int) ((words + COPY_THREADS - 1) / COPY_THREADS);
-        driver().launch("gpujoin_bulk_copy", blocks, COPY_THREADS, target, source, words);
+    /** Copies words; called while the serving kernel is stopped. */
+    WordCopies words() {
+        return words;
     }
 
     /** Throws if the thread is interrupted. A join checks it between launches. */
@@ -244,11 +214,14 @@ final class BulkDevice implements AutoCloseable {
                     whileStopped(
                             () -> {
                                 launches.run();
-                                lease.awaitIdle(options.stallTimeoutNs());
+                                awaitIdle();
                             });
                     return null;
                 });
-        isOutboxRead = false;
+    }
+
+    private void awaitIdle() {
+        lease.awaitIdle(options.stallTimeoutNs());
     }
 
     /** Launches kernels, which run after those before. */
@@ -315,7 +288,7 @@ final class BulkDevice implements AutoCloseable {
                 driver().awaitCopies();
                 whileStopped(
                         () -> {
-                            lease.awaitIdle(options.stallTimeoutNs());
+                            awaitIdle();
                             owners.forEach(Buffers::close);
                         });
             }

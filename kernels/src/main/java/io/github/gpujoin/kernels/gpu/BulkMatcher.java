@@ -72,7 +72,7 @@ final class BulkMatcher {
         this.wordBytes = left.layout().wordBytes();
         this.join =
                 new ResidentJoin(
-                        device.driver(),
+                        device,
                         Byte.SIZE * wordBytes,
                         memory.allocate(ResidentCall.BYTES));
         this.build = tableOf(buildSide);

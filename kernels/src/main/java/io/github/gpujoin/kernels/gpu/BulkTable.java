@@ -133,6 +133,7 @@ final class BulkTable implements AutoCloseable {
     private void write(Chunk chunk, int first, int end, List<RunStaging.Claim> claims) {
         if (end - first < MIN_TASK_ROWS) {
             write(writer, chunk, first, claims, appended);
+            written(claims);
             return;
         }
         WordOrder before = appended;
@@ -140,7 +141,10 @@ final class BulkTable implements AutoCloseable {
             writer.encoder().encode(chunk, end - 1, 1);
             appended = new WordOrder(order, writer.word(0));
         }
-        threads.read(chunk, () -> write(writers.get(), chunk, first, claims, before));
+        threads.read(
+                chunk,
+                () -> write(writers.get(), chunk, first, claims, before),
+                () -> written(claims));
     }
 
     /** Called by any thread. */
@@ -150,15 +154,15 @@ final class BulkTable implements AutoCloseable {
             int first,
             List<RunStaging.Claim> claims,
             WordOrder before) {
-        try {
-            int row = first;
-            for (RunStaging.Claim claim : claims) {
-                writer.write(chunk, row, claim, before);
-                row += claim.rows();
-            }
-        } finally {
-            claims.forEach(RunStaging.Claim::written);
+        int row = first;
+        for (RunStaging.Claim claim : claims) {
+            writer.write(chunk, row, claim, before);
+            row += claim.rows();
         }
+    }
+
+    private static void written(List<RunStaging.Claim> claims) {
+        claims.forEach(RunStaging.Claim::written);
     }
 
     private int select(int count, boolean isNull) {

@@ -87,9 +87,16 @@ final class BulkThreads implements AutoCloseable {
      * Submits a task that reads a chunk, which is not transient.
      *
      * @param task if it throws, so does {@link #throwFailure} from then on
+     * @param afterwards runs in any case, when a failure is known
      */
-    void read(Chunk chunk, Runnable task) {
-        Reading reading = new Reading(chunk, () -> runOrFail(task));
+    void read(Chunk chunk, Runnable task, Runnable afterwards) {
+        Reading reading =
+                new Reading(
+                        chunk,
+                        () -> {
+                            runOrFail(task);
+                            afterwards.run();
+                        });
         try {
             executor.execute(reading);
         } catch (Throwable e) {

@@ -109,7 +109,7 @@ final class OutOfCoreJoin implements BulkSteps {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
                 new ResidentJoin(
-                        device.driver(),
+                        device,
                         Byte.SIZE * wordBytes,
                         memory.allocate(ResidentCall.BYTES));
         long most = 0;

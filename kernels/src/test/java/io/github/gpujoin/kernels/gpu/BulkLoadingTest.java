@@ -200,12 +200,9 @@ class BulkLoadingTest {
                     .read(
                             chunk,
                             () -> {
-                                try {
-                                    throw cause;
-                                } finally {
-                                    claim.written();
-                                }
-                            });
+                                throw cause;
+                            },
+                            claim::written);
             assertThatThrownBy(runs::passAll).isSameAs(cause);
             assertThat(passed).isEmpty();
             Future<Object> result =
@@ -241,7 +238,8 @@ class BulkLoadingTest {
                         () -> {
                             isRunning.countDown();
                             awaitInterrupt();
-                        });
+                        },
+                        () -> {});
                 chunk.release();
             }
             isRunning.await();

@@ -273,18 +273,31 @@ final class JCudaBinding implements CudaDriver {
         long address = region.address();
         try {
             pages.touch(address, region.lengthBytes());
-            enter();
-            check(
-                    JCudaDriver.cuMemHostRegister(
-                            new HostAddress(address), region.lengthBytes(), REGISTERED_FLAGS),
-                    GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "cuMemHostRegister lengthBytes=" + lengthBytes);
+            pin(address, region.lengthBytes());
         } catch (Throwable e) {
             region.close();
             throw e;
         }
         touched.put(address, region);
         return address;
+    }
+
+    /** Fails also if kernels would need another address than the CPU. */
+    private void pin(long address, long lengthBytes) {
+        enter();
+        HostAddress host = new HostAddress(address);
+        check(
+                JCudaDriver.cuMemHostRegister(host, lengthBytes, REGISTERED_FLAGS),
+                GpuFailure.OUT_OF_DEVICE_MEMORY,
+                "cuMemHostRegister lengthBytes=" + lengthBytes);
+        DeviceAddress device = new DeviceAddress();
+        int result = JCudaDriver.cuMemHostGetDevicePointer(device, host, 0);
+        if (result != CUresult.CUDA_SUCCESS || device.value() != address) {
+            JCudaDriver.cuMemHostUnregister(host);
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "Registered memory has no unified address: lengthBytes=" + lengthBytes);
+        }
     }
 
     @Override
