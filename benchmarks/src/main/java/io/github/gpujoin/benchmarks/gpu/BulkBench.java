@@ -87,32 +87,31 @@ final class BulkBench implements GpuBench {
                 round(query != BulkQuery.ROWS);
             }
             double inputBytes =
-                    TupleSchemas.TUPLE_BYTES
-                            * (tuples.buildRows() + (double) tuples.probeRows());
+                    TupleSchemas.TUPLE_BYTES * (tuples.buildRows() + (double) tuples.probeRows());
             Map<String, Object> parameters =
                     Figure.parameters(
-                                            "algorithm",
-                                            tuples.isOrdered() ? "sort-merge" : "resident",
-                                            "devices",
-                                            1,
-                                            "build_rows",
-                                            tuples.buildRows(),
-                                            "probe_rows",
-                                            tuples.probeRows(),
-                                            "zipf",
-                                            tuples.zipf(),
-                                            "query",
-                                            query.name().toLowerCase(Locale.ROOT),
-                                            "load_s",
-                                            loadS,
-                                            "finish_s",
-                                            finishS,
-                                            "results_s",
-                                            resultsS,
-                                            "load_gb_s",
-                                            inputBytes / loadS / 1e9,
-                                            "results_gb_s",
-                                            resultBytes / resultsS / 1e9);
+                            "algorithm",
+                            tuples.isOrdered() ? "sort-merge" : "resident",
+                            "devices",
+                            1,
+                            "build_rows",
+                            tuples.buildRows(),
+                            "probe_rows",
+                            tuples.probeRows(),
+                            "zipf",
+                            tuples.zipf(),
+                            "query",
+                            query.name().toLowerCase(Locale.ROOT),
+                            "load_s",
+                            loadS,
+                            "finish_s",
+                            finishS,
+                            "results_s",
+                            resultsS,
+                            "load_gb_s",
+                            inputBytes / loadS / 1e9,
+                            "results_gb_s",
+                            resultBytes / resultsS / 1e9);
             addWaits(parameters, waitedNs);
             Figure figure =
                     Figure.of(NAME, parameters, "Gtuples/s", rates)

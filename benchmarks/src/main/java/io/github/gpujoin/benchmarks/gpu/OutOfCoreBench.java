@@ -107,8 +107,7 @@ final class OutOfCoreBench implements GpuBench {
         /**
          * @param keeper keeps the device open
          */
-        private Figure round(
-                ExecutorService threads, String kind, int rounds, GpuBulkJoin keeper)
+        private Figure round(ExecutorService threads, String kind, int rounds, GpuBulkJoin keeper)
                 throws Exception {
             List<Double> rates = new ArrayList<>();
             Times times = Times.NONE;

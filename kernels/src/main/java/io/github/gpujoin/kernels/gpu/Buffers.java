@@ -132,8 +132,7 @@ final class Buffers implements AutoCloseable {
             case DEVICE -> memory.freeDevice(buffer.address, buffer.lengthBytes);
             case PINNED -> memory.freePinned(buffer.address, buffer.lengthBytes, limits);
             case SLAB ->
-                    memory.freeSlab(
-                            new KeptSlabs.Slab(buffer.address, buffer.lengthBytes), limits);
+                    memory.freeSlab(new KeptSlabs.Slab(buffer.address, buffer.lengthBytes), limits);
         }
     }
 

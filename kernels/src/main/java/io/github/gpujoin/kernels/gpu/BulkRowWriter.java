@@ -248,8 +248,7 @@ final class BulkRowWriter implements BulkResultWriter {
     }
 
     /** Writes rows until the chunk is full, and returns their number. */
-    private int writeRows(
-            ChunkBuilder builder, ResultSides sides, long buffer, int from, int to) {
+    private int writeRows(ChunkBuilder builder, ResultSides sides, long buffer, int from, int to) {
         int row = from;
         while (row < to && !builder.isFull()) {
             int target = 0;
@@ -272,7 +271,8 @@ final class BulkRowWriter implements BulkResultWriter {
                 target++;
             }
             int width = column.source().widthBytes();
-            long value = Memory.getInteger(null, buffer + column.offset() + (long) width * row, width);
+            long value =
+                    Memory.getInteger(null, buffer + column.offset() + (long) width * row, width);
             builder.putInteger(target++, value);
         }
         Gathered reference = references.get(side);

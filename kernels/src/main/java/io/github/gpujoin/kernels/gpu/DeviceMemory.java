@@ -157,8 +157,7 @@ final class DeviceMemory {
      *
      * @return at least the length
      */
-    KeptSlabs.Slab allocateSlab(
-            long lengthBytes, MemoryLimits limits, CudaDriver.PageTouch pages) {
+    KeptSlabs.Slab allocateSlab(long lengthBytes, MemoryLimits limits, CudaDriver.PageTouch pages) {
         KeptSlabs.Slab slab = kept.remove(lengthBytes);
         if (slab == null) {
             long address =

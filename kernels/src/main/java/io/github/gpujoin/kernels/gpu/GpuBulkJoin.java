@@ -33,8 +33,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Threads of the join copy between chunks and pinned memory. All else is done on the thread of
  * its caller, which waits for the device: {@link #poll} may take longer than its timeout, by the
- * time of one launch. It stops the streaming joins that use
- * the device meanwhile.
+ * time of one launch. It stops the streaming joins that use the device meanwhile.
  */
 public final class GpuBulkJoin extends AbstractBulkJoin {
 

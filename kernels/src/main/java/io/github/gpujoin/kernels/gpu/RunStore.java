@@ -72,7 +72,8 @@ final class RunStore implements AutoCloseable {
      * Joins have the same sizes, and so use each other's slabs.
      */
     private void addSlab(int bytes) {
-        long slabBytes = bytes * Long.highestOneBit(Math.max(1, Math.min(SLAB_BYTES, hostBytes) / bytes));
+        long slabBytes =
+                bytes * Long.highestOneBit(Math.max(1, Math.min(SLAB_BYTES, hostBytes) / bytes));
         while (!isHostFull) {
             try {
                 next = memory.allocatePinned(slabBytes);

@@ -136,8 +136,7 @@ class BulkLoadingTest {
     @ParameterizedTest
     @ValueSource(ints = {-1, 30_000, 40_000, RUN_ROWS, 2 * RUN_ROWS, 2 * RUN_ROWS + 10})
     void shouldDetectOneRowOutOfOrder(int row) throws Exception {
-        List<Chunk> inputs =
-                chunks(2 * RUN_ROWS + 11, 20_000, key -> key == row ? key - 2 : key);
+        List<Chunk> inputs = chunks(2 * RUN_ROWS + 11, 20_000, key -> key == row ? key - 2 : key);
         HostBulkDevice host = new HostBulkDevice();
         try (GpuBulkJoin join = new GpuBulkJoin(PAIRS, host.open(withThreads(3)), null)) {
             submit(join, inputs, inputs);
@@ -176,8 +175,7 @@ class BulkLoadingTest {
             }
             staging.finish();
             runs.passAll();
-            assertThat(passed)
-                    .isEqualTo(LongStream.range(0, 3 * RUN_ROWS + 7).boxed().toList());
+            assertThat(passed).isEqualTo(LongStream.range(0, 3 * RUN_ROWS + 7).boxed().toList());
         }
     }
 

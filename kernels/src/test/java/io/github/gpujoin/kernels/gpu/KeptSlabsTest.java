@@ -95,7 +95,7 @@ class KeptSlabsTest {
     @Test
     void shouldReserveKeptMemoryForTheJoinThatUsesIt() {
         allocate(2);
-        LimitedReservations owner = 
+        LimitedReservations owner =
                 new LimitedReservations(MemoryReservations.unlimited(), 3 * MIB);
         try (Buffers buffers = memory.buffers(new MemoryLimits(BUDGET, owner))) {
             buffers.slab(2 * MIB, NO_TOUCH);

@@ -3,8 +3,8 @@
 package io.github.gpujoin.flink.api.options;
 
 import io.github.gpujoin.kernels.gpu.GpuOptions;
-import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import io.github.gpujoin.kernels.gpu.GridMode;
+import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import io.github.gpujoin.kernels.gpu.RingMemory;
 import io.github.gpujoin.kernels.gpu.TableSpread;
 import java.lang.reflect.Field;
