@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
 // The image of what a bulk join does with the row numbers of its results: it reads columns, selects
-// rows without a match, and aggregates by group; and of the division of inputs by partition.
+// rows without a match, and aggregates by group; of the division of inputs by partition, and of
+// copies of a few words.
 
 #include "../engine/aggregate.h"
 #include "../resident/resident_join.h"
@@ -160,6 +161,15 @@ class RunningSums {
 };
 
 }  // namespace gpujoin::bulk
+
+// Copies words between the host and the device.
+extern "C" __global__ void gpujoin_bulk_copy(uint64_t* target, const uint64_t* source,
+                                             uint64_t words) {
+    uint64_t step = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += step) {
+        target[i] = source[i];
+    }
+}
 
 // Reads values of one width. The target of `widen` has 64 bits, with the sign of the value.
 #define GPUJOIN_GATHER_KERNELS(Value, Bits)                                                        \

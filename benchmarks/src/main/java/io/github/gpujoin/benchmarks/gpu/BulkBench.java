@@ -4,15 +4,19 @@ package io.github.gpujoin.benchmarks.gpu;
 
 import io.github.gpujoin.benchmarks.local.BulkQuery;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.core.bulk.BulkJoinState;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.kernels.gpu.BulkWait;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoin;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +46,19 @@ final class BulkBench implements GpuBench {
         return figures;
     }
 
+    /** Returns the time that a join has waited, by the ordinal of {@link BulkWait}. */
+    static long[] waitedNs(GpuBulkJoin join) {
+        return Arrays.stream(BulkWait.values()).mapToLong(join::waitedNs).toArray();
+    }
+
+    /** Adds a parameter for each kind of wait. */
+    static void addWaits(Map<String, Object> parameters, long[] waitedNs) {
+        for (BulkWait wait : BulkWait.values()) {
+            String name = wait.name().toLowerCase(Locale.ROOT) + "_wait_s";
+            parameters.put(name, waitedNs[wait.ordinal()] / 1e9);
+        }
+    }
+
     /** One case. */
     private static final class Case {
 
@@ -52,6 +69,8 @@ final class BulkBench implements GpuBench {
         private double loadS;
         private double finishS;
         private double resultsS;
+        private long resultBytes;
+        private long[] waitedNs = new long[BulkWait.values().length];
         private JoinAnswer answer = JoinAnswer.NOTHING;
 
         Case(GpuRun run, BulkTuples tuples, BulkQuery query) {
@@ -67,30 +86,35 @@ final class BulkBench implements GpuBench {
             for (int i = 0; i < ROUNDS_WITHOUT_RESULTS; i++) {
                 round(query != BulkQuery.ROWS);
             }
+            double inputBytes =
+                    TupleSchemas.TUPLE_BYTES * (tuples.buildRows() + (double) tuples.probeRows());
+            Map<String, Object> parameters =
+                    Figure.parameters(
+                            "algorithm",
+                            tuples.isOrdered() ? "sort-merge" : "resident",
+                            "devices",
+                            1,
+                            "build_rows",
+                            tuples.buildRows(),
+                            "probe_rows",
+                            tuples.probeRows(),
+                            "zipf",
+                            tuples.zipf(),
+                            "query",
+                            query.name().toLowerCase(Locale.ROOT),
+                            "load_s",
+                            loadS,
+                            "finish_s",
+                            finishS,
+                            "results_s",
+                            resultsS,
+                            "load_gb_s",
+                            inputBytes / loadS / 1e9,
+                            "results_gb_s",
+                            resultBytes / resultsS / 1e9);
+            addWaits(parameters, waitedNs);
             Figure figure =
-                    Figure.of(
-                                    NAME,
-                                    Figure.parameters(
-                                            "algorithm",
-                                            tuples.isOrdered() ? "sort-merge" : "resident",
-                                            "devices",
-                                            1,
-                                            "build_rows",
-                                            tuples.buildRows(),
-                                            "probe_rows",
-                                            tuples.probeRows(),
-                                            "zipf",
-                                            tuples.zipf(),
-                                            "query",
-                                            query.name().toLowerCase(Locale.ROOT),
-                                            "load_s",
-                                            loadS,
-                                            "finish_s",
-                                            finishS,
-                                            "results_s",
-                                            resultsS),
-                                    "Gtuples/s",
-                                    rates)
+                    Figure.of(NAME, parameters, "Gtuples/s", rates)
                             .checked(
                                     answer.equals(tuples.expected()),
                                     answer.count(),
@@ -113,21 +137,29 @@ final class BulkBench implements GpuBench {
                 long loadedNs = System.nanoTime();
                 join.finish();
                 long finishedNs = System.nanoTime();
-                JoinAnswer sum = query.answer(join.poll(POLL_NS));
+                BulkResult first = join.poll(POLL_NS);
+                JoinAnswer sum = query.answer(first);
                 double rows = tuples.buildRows() + (double) tuples.probeRows();
                 rates.add(rows / join.kernelNs());
                 if (!readsAll) {
                     return;
                 }
+                resultBytes = bytes(first);
                 while (join.state() == BulkJoinState.JOINING) {
                     @Nullable BulkResult result = join.poll(POLL_NS);
                     sum = sum.plus(query.answer(result));
+                    resultBytes += bytes(result);
                 }
                 answer = sum;
                 loadS = (loadedNs - startNs) / 1e9;
                 finishS = (finishedNs - loadedNs) / 1e9;
                 resultsS = (System.nanoTime() - finishedNs) / 1e9;
+                waitedNs = waitedNs(join);
             }
+        }
+
+        private static long bytes(@Nullable BulkResult result) {
+            return result instanceof BulkResult.Rows rows ? rows.chunk().lengthBytes() : 0;
         }
     }
 }

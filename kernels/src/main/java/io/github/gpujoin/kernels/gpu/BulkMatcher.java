@@ -72,9 +72,7 @@ final class BulkMatcher {
         this.wordBytes = left.layout().wordBytes();
         this.join =
                 new ResidentJoin(
-                        device.driver(),
-                        Byte.SIZE * wordBytes,
-                        memory.allocate(ResidentCall.BYTES));
+                        device, Byte.SIZE * wordBytes, memory.allocate(ResidentCall.BYTES));
         this.build = tableOf(buildSide);
         this.probe = tableOf(buildSide.other());
         long bytes = device.whileStopped(() -> join.workspaceBytes(build, probe));

@@ -73,6 +73,11 @@ final class BulkStorage implements AutoCloseable {
         return layouts;
     }
 
+    /** Returns the bytes of the longest run. */
+    int maxRunBytes() {
+        return layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
+    }
+
     boolean isResident() {
         return loading == null;
     }
@@ -124,9 +129,7 @@ final class BulkStorage implements AutoCloseable {
     void leaveDevice() throws InterruptedException {
         BulkMemory memory = device.newMemory();
         writer = createWriter(memory);
-        int maxRunBytes =
-                layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
-        store = new RunStore(device, memory, directory, maxRunBytes);
+        store = new RunStore(device, memory, directory, maxRunBytes());
         loading = OutOfCoreLoading.create(device, store, layouts);
         device.awaitCopies();
         for (JoinSide side : JoinSide.values()) {

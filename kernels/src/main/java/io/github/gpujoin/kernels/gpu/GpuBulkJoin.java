@@ -17,6 +17,7 @@ import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +31,15 @@ import org.jspecify.annotations.Nullable;
  * partition by partition. Keys must have an exact word: integers of at most 8 bytes together;
  * {@link #unsupported} tells. Variable-width columns of results remain in host memory.
  *
- * <p>The join computes on the thread of its caller, which waits for the device: {@link #poll} may
- * take longer than its timeout, by the time of one launch. It stops the streaming joins that use
- * the device meanwhile.
+ * <p>Threads of the join copy between chunks and pinned memory. All else is done on the thread of
+ * its caller, which waits for the device: {@link #poll} may take longer than its timeout, by the
+ * time of one launch. It stops the streaming joins that use the device meanwhile.
  */
 public final class GpuBulkJoin extends AbstractBulkJoin {
 
     private final BulkDevice device;
-    private final BulkMemory staging;
+    private final BulkMemory stagingMemory;
+    private final StagedRuns staging;
     private final BulkStorage storage;
     private final Map<JoinSide, BulkTable> tables = new EnumMap<>(JoinSide.class);
     private final Queue<BulkBatches> batches = new ArrayDeque<>();
@@ -71,8 +73,10 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         super(spec);
         this.device = device;
         try {
-            this.staging = device.newMemory();
             this.storage = new BulkStorage(spec, device, spillDirectory);
+            this.stagingMemory = device.newMemory();
+            this.staging =
+                    new StagedRuns(device, stagingMemory, openRuns(spec), storage.maxRunBytes());
             for (JoinSide side : JoinSide.values()) {
                 tables.put(side, new BulkTable(spec, side, device, staging, storage));
             }
@@ -80,6 +84,10 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             device.close();
             throw e;
         }
+    }
+
+    private static int openRuns(BulkJoinSpec spec) {
+        return BulkTable.openRuns(spec, JoinSide.LEFT) + BulkTable.openRuns(spec, JoinSide.RIGHT);
     }
 
     private static BulkJoinSpec requireSupported(BulkJoinSpec spec) {
@@ -109,7 +117,12 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
      * copies of its inputs. Any thread may call.
      */
     public long kernelNs() {
-        return device.kernelNs();
+        return waitedNs(BulkWait.KERNELS);
+    }
+
+    /** Returns the time in nanoseconds that the caller has waited. Any thread may call. */
+    public long waitedNs(BulkWait wait) {
+        return device.waitedNs(Objects.requireNonNull(wait, "wait"));
     }
 
     @Override
@@ -121,14 +134,13 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
 
     @Override
     protected BulkJoinPlan start() throws InterruptedException {
-        for (BulkTable table : tables.values()) {
-            table.finish();
-        }
+        tables.values().forEach(BulkTable::finish);
+        staging.passAll();
         BulkStorage.Started started =
                 storage.start(tables.values().stream().allMatch(BulkTable::isAscending));
         steps = started.steps();
         writer = started.writer();
-        staging.close();
+        stagingMemory.close();
         return started.plan();
     }
 
@@ -148,8 +160,8 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         if (current == null) {
             List<BulkBatches> next = steps.next();
             if (next == null) {
-                isFinished = true;
                 writer.finish(results::add);
+                isFinished = true;
             } else {
                 batches.addAll(next);
             }

@@ -109,9 +109,7 @@ final class OutOfCoreJoin implements BulkSteps {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
                 new ResidentJoin(
-                        device.driver(),
-                        Byte.SIZE * wordBytes,
-                        memory.allocate(ResidentCall.BYTES));
+                        device, Byte.SIZE * wordBytes, memory.allocate(ResidentCall.BYTES));
         long most = 0;
         for (OutOfCorePlan.Step step : steps) {
             if (step.isJoin()) {
@@ -140,12 +138,13 @@ final class OutOfCoreJoin implements BulkSteps {
         if (nextStep == steps.size()) {
             return null;
         }
+        device.awaitKernels(); // of the step before, whose buffer is loaded
         load(nextStep);
-        OutOfCorePlan.Step step = steps.get(nextStep);
-        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         if (nextStep + 1 < steps.size()) {
             load(nextStep + 1);
         }
+        OutOfCorePlan.Step step = steps.get(nextStep);
+        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         nextStep++;
         arena.reset();
         if (step.isJoin()) {

@@ -53,6 +53,7 @@ final class ResidentJoin implements DeviceTableJoin {
             long[] call) {}
 
     private final CudaDriver driver;
+    private final WordCopies words;
     private final String suffix;
     private final long call;
     private @Nullable Plan plan;
@@ -64,11 +65,21 @@ final class ResidentJoin implements DeviceTableJoin {
      *     kernels for the device
      */
     ResidentJoin(CudaDriver driver, int wordBits, long call) {
+        this(driver, WordCopies.of(driver), wordBits, call);
+    }
+
+    /** Does the same with copies of words that do not wait for queued copies of runs. */
+    ResidentJoin(BulkDevice device, int wordBits, long call) {
+        this(device.driver(), device.words(), wordBits, call);
+    }
+
+    private ResidentJoin(CudaDriver driver, WordCopies words, int wordBits, long call) {
         if (wordBits != Integer.SIZE && wordBits != Long.SIZE) {
             throw new IllegalArgumentException(
                     "Words of a resident join have 32 or 64 bits: wordBits=" + wordBits);
         }
         this.driver = driver;
+        this.words = words;
         this.suffix = "_" + wordBits;
         driver.load(KernelImage.RESIDENT);
         this.call = call;
@@ -87,9 +98,9 @@ final class ResidentJoin implements DeviceTableJoin {
         try (Region region = Region.allocateZeroed(ResidentCall.BYTES)) {
             long address = region.address();
             ResidentCall.write(address, build, probe, matches, workspace);
-            driver.copyToDevice(call, address, ResidentCall.BYTES);
+            words.toDevice(call, address, ResidentCall.BYTES);
             driver.launch(PREFIX + "plan" + suffix, 1, 1, call);
-            driver.copyToHost(address, call, ResidentCall.BYTES);
+            words.toHost(address, call, ResidentCall.BYTES);
             return new Plan(
                     Memory.getLong(address + ResidentCall.WORKSPACE_BYTES_OFFSET),
                     LaunchShape.read(address + ResidentCall.LAUNCH_OFFSET),
@@ -156,7 +167,7 @@ final class ResidentJoin implements DeviceTableJoin {
 
     private long read(long deviceAddress) {
         try (Region region = Region.allocate(Long.BYTES)) {
-            driver.copyToHost(region.address(), deviceAddress, Long.BYTES);
+            words.toHost(region.address(), deviceAddress, Long.BYTES);
             return Memory.getLong(region.address());
         }
     }
@@ -165,7 +176,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void claimItems(long count) {
         try (Region region = Region.allocate(Long.BYTES)) {
             Memory.putLong(region.address(), count);
-            driver.copyToDevice(plan.claimedItems(), region.address(), Long.BYTES);
+            words.toDevice(plan.claimedItems(), region.address(), Long.BYTES);
         }
     }
 

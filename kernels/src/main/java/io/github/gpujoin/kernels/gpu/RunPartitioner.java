@@ -49,7 +49,8 @@ final class RunPartitioner implements RunSink {
         }
 
         long lengthBytes() {
-            return firstRuns + (firstRuns - nextRows);
+            long end = firstRuns + (firstRuns - nextRows);
+            return (end + Long.BYTES - 1) & -Long.BYTES;
         }
     }
 
@@ -202,7 +203,13 @@ final class RunPartitioner implements RunSink {
             long host = region.address();
             putAddresses(host + tables.sources(), runs);
             device.copyToDevice(tablesAddress, region);
-            launch("count", rows, COUNT_THREADS, new long[] {tablesAddress + tables.counts()});
+            device.launch(
+                    () ->
+                            launch(
+                                    "count",
+                                    rows,
+                                    COUNT_THREADS,
+                                    new long[] {tablesAddress + tables.counts()}));
             device.copyToHost(region, tablesAddress);
             for (int p = 0; p < partitions; p++) {
                 counts[p] = Memory.getInt(host + tables.counts() + 4L * p);
@@ -217,17 +224,19 @@ final class RunPartitioner implements RunSink {
             }
             device.copyToDevice(tablesAddress, region);
         }
-        launch(
-                "divide",
-                rows,
-                DIVIDE_THREADS,
-                new long[] {
-                    tablesAddress + tables.nextRows(),
-                    tablesAddress + tables.firstRuns(),
-                    tablesAddress + tables.targets()
-                },
-                new long[] {columnsAddress},
-                new long[] {columnCount});
+        device.run(
+                () ->
+                        launch(
+                                "divide",
+                                rows,
+                                DIVIDE_THREADS,
+                                new long[] {
+                                    tablesAddress + tables.nextRows(),
+                                    tablesAddress + tables.firstRuns(),
+                                    tablesAddress + tables.targets()
+                                },
+                                new long[] {columnsAddress},
+                                new long[] {columnCount}));
         for (int p = 0; p < partitions; p++) {
             appended(p, targets.get(p), counts[p]);
         }
@@ -245,7 +254,7 @@ final class RunPartitioner implements RunSink {
         System.arraycopy(arguments, 0, all, 1, arguments.length);
         String name = "gpujoin_bulk_" + kernel + "_" + Byte.SIZE * layout.wordBytes();
         int blocks = (rows + TILE_ROWS - 1) / TILE_ROWS;
-        device.run(() -> device.driver().launchWithSharedMemory(name, blocks, threads, 0, all));
+        device.driver().launchWithSharedMemory(name, blocks, threads, 0, all);
     }
 
     /** Assigns to each partition its open run, and as many further runs as it needs. */

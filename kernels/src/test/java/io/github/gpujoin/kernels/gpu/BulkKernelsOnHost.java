@@ -61,6 +61,9 @@ final class BulkKernelsOnHost {
             join(arguments[0], arguments[1], bits / Byte.SIZE);
         } else if (name.startsWith("resident_mark")) {
             mark(arguments, bits / Byte.SIZE);
+        } else if (name.equals("bulk_copy")) {
+            long words = arguments[2][0];
+            Memory.copy(null, arguments[1][0], null, arguments[0][0], Long.BYTES * words);
         } else if (name.startsWith("bulk_count")) {
             countPartitions(arguments, bits / Byte.SIZE);
         } else if (name.startsWith("bulk_divide")) {
