@@ -15,6 +15,7 @@
 #include "chain_table.h"
 #include "join_item.h"
 #include "join_plan.h"
+#include "key_record.h"
 #include "match_writer.cuh"
 #include "slots.cuh"
 
@@ -75,7 +76,9 @@ struct ProbeBatch {
 
     // Follows the chains of all rows of the lane in lockstep, so that their reads of shared memory
     // overlap.
-    __device__ void find(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
+    template <typename Keys>
+    __device__ void find(const ChainTable<Word>& table, const Keys& keys, uint32_t first,
+                         uint32_t end) {
         uint32_t links[ROWS];
         uint32_t alive = 0;
         matches = 0;
@@ -90,7 +93,7 @@ struct ProbeBatch {
             alive = 0;
             GPUJOIN_UNROLL
             for (int k = 0; k < ROWS; k++) {
-                bool hit = table.matches(links[k], tuples[k].key);
+                bool hit = keys.match(table, links[k], tuples[k]);
                 matches += hit ? 1 : 0;
                 firsts[k] = hit ? links[k] : firsts[k];
                 links[k] = table.after(links[k]);
@@ -100,7 +103,9 @@ struct ProbeBatch {
     }
 
     // Finds a match of each row that has one, without following its chain further.
-    __device__ void findAny(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
+    template <typename Keys>
+    __device__ void findAny(const ChainTable<Word>& table, const Keys& keys, uint32_t first,
+                            uint32_t end) {
         uint32_t links[ROWS];
         uint32_t alive = 0;
         GPUJOIN_UNROLL
@@ -114,7 +119,7 @@ struct ProbeBatch {
             alive = 0;
             GPUJOIN_UNROLL
             for (int k = 0; k < ROWS; k++) {
-                bool hit = table.matches(links[k], tuples[k].key);
+                bool hit = keys.match(table, links[k], tuples[k]);
                 firsts[k] = hit ? links[k] : firsts[k];
                 links[k] = hit ? ChainTable<Word>::NONE : table.after(links[k]);
                 alive |= links[k];
@@ -123,8 +128,9 @@ struct ProbeBatch {
     }
 
     // Writes all matches starting at `row`, which the warp has reserved.
-    __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                          uint64_t row) const {
+    template <typename Keys>
+    __device__ void write(const ChainTable<Word>& table, const Keys& keys,
+                          const MatchWriter<Word>& writer, uint64_t row) const {
         if (row == MatchWriter<Word>::NO_ROOM) {
             return;
         }
@@ -134,7 +140,7 @@ struct ProbeBatch {
             rowsWithMatch += firsts[k] != ChainTable<Word>::NONE;
         }
         if (__any_sync(FULL_WARP, matches > rowsWithMatch)) {
-            writeAll(table, writer, row);
+            writeAll(table, keys, writer, row);
             return;
         }
         GPUJOIN_UNROLL
@@ -146,14 +152,15 @@ struct ProbeBatch {
 
   private:
     // Follows the chains again and writes every match. Needed if build keys repeat.
-    __device__ void writeAll(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                             uint64_t row) const {
+    template <typename Keys>
+    __device__ void writeAll(const ChainTable<Word>& table, const Keys& keys,
+                             const MatchWriter<Word>& writer, uint64_t row) const {
         GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
             uint32_t link =
                 firsts[k] == ChainTable<Word>::NONE ? firsts[k] : table.chain(tuples[k].key);
             while (__any_sync(FULL_WARP, link != ChainTable<Word>::NONE)) {
-                row = writer.write(row, table.matches(link, tuples[k].key), tuples[k].key,
+                row = writer.write(row, keys.match(table, link, tuples[k]), tuples[k].key,
                                    table.payloadAt(link), tuples[k].payload);
                 link = table.after(link);
             }
@@ -189,32 +196,34 @@ struct BuildPrefetch {
     }
 };
 
-// Writes a result for each match.
-template <typename Word>
+// Writes a result for each match. `Keys` is ExactWords or HashedWords.
+template <typename Word, typename Keys = ExactWords>
 struct PairOutput {
     // Whether all threads of the block meet while they take a batch.
     static constexpr bool HAS_BARRIER = true;
     MatchWriter<Word> writer;
+    Keys keys = {};
 
     template <int ROWS>
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation& reservation,
                          uint32_t round) const {
-        batch.find(table, first, end);
-        batch.write(table, writer, writer.reserve(reservation, round, batch.matches));
+        batch.find(table, keys, first, end);
+        batch.write(table, keys, writer, writer.reserve(reservation, round, batch.matches));
     }
 };
 
 // Marks each probe row that has a match. Its payload is its number, and it has a byte.
-template <typename Word>
+template <typename Word, typename Keys = ExactWords>
 struct MarkOutput {
     static constexpr bool HAS_BARRIER = false;
     uint8_t* marks;
+    Keys keys = {};
 
     template <int ROWS>
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation&, uint32_t) const {
-        batch.findAny(table, first, end);
+        batch.findAny(table, keys, first, end);
         GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
             if (batch.firsts[k] != ChainTable<Word>::NONE) {

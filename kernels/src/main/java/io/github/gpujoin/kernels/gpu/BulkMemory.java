@@ -29,6 +29,11 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
         return whileStopped(owner -> owner.pinned(lengthBytes));
     }
 
+    /** Returns the bytes of all of it. */
+    long lengthBytes() {
+        return buffers.lengthBytes();
+    }
+
     @Override
     public long availableBytes() {
         return device.availableBytes();

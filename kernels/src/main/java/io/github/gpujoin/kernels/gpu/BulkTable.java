@@ -10,6 +10,7 @@ import io.github.gpujoin.core.bulk.VariableWidthRow;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the rows of one input of a bulk join to runs: those that are joined, and, if the join
@@ -27,12 +28,13 @@ final class BulkTable implements AutoCloseable {
     private final RunStaging joined;
     private final RunStaging unjoined;
     private final PagedMemory variableWidth;
+    private final @Nullable KeyArena keys;
     private final boolean keepsNulls;
 
     /** Rows of the slice that are appended next, if it has nulls. */
     private final int[] selection = new int[SLICE_ROWS];
 
-    private boolean isAscending = true;
+    private boolean isAscending;
     private long lastWord = Long.MIN_VALUE;
 
     /**
@@ -51,6 +53,11 @@ final class BulkTable implements AutoCloseable {
         this.unjoined = new RunStaging(device, staging, layout, storage.unjoined(side));
         this.variableWidth = new PagedMemory(device.hostMemory());
         this.keepsNulls = spec.kind().keepsUnmatched(side);
+        this.isAscending = !layout.hasKeyRecords();
+        this.keys =
+                layout.hasKeyRecords()
+                        ? new KeyArena(device, staging, storage::allocateKeys)
+                        : null;
         // before rows can fill the host memory
         joined.reserve();
         if (keepsNulls && hasNullableKey(spec.input(side))) {
@@ -63,8 +70,8 @@ final class BulkTable implements AutoCloseable {
     }
 
     /**
-     * Returns whether the words of the joined rows are in ascending order, as signed numbers of
-     * their width on the device. Keys of less than 4 bytes have words without sign, so that those
+     * Returns whether the words of the joined rows are exact and in ascending order, as signed
+     * numbers of their width on the device. Keys of less than 4 bytes have words without sign, so that those
      * with negative numbers may count as out of order.
      */
     boolean isAscending() {
@@ -138,6 +145,9 @@ final class BulkTable implements AutoCloseable {
                         run + layout.offset(column) + (long) width * at,
                         (long) width * rows);
             }
+            if (keys != null) {
+                putKeys(run, at, done, rows);
+            }
             if (layout.hasReferences()) {
                 for (int i = 0; i < rows; i++) {
                     putReference(chunk, firstRow + done + i, run, at + i);
@@ -160,6 +170,17 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
+    /** Stores the keys of rows, all of which are joined, and the addresses of the records. */
+    private void putKeys(long run, int at, int first, int rows) throws InterruptedException {
+        byte[] bytes = encoder.keyBytes();
+        long target = run + layout.keyRecordOffset() + (long) Long.BYTES * at;
+        for (int i = 0; i < rows; i++) {
+            int start = encoder.keyStart(first + i);
+            long record = keys.append(bytes, start, encoder.keyEnd(first + i));
+            Memory.putLong(target + (long) Long.BYTES * i, record);
+        }
+    }
+
     /** Appends the first {@code count} rows of the {@link #selection}. */
     private void appendSelected(RunStaging target, Chunk chunk, int firstRow, int count)
             throws InterruptedException {
@@ -175,7 +196,8 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
-    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex) {
+    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex)
+            throws InterruptedException {
         int wordBytes = layout.wordBytes();
         Memory.putInteger(null, run + (long) wordBytes * at, wordBytes, encoder.words()[wordIndex]);
         for (int column : layout.storedColumns()) {
@@ -183,6 +205,9 @@ final class BulkTable implements AutoCloseable {
             long source = chunk.columnStart(column) + (long) width * row;
             long value = Memory.getInteger(chunk.array(), source, width);
             Memory.putInteger(null, run + layout.offset(column) + (long) width * at, width, value);
+        }
+        if (keys != null && !encoder.isNull(wordIndex)) {
+            putKeys(run, at, wordIndex, 1);
         }
         if (layout.hasReferences()) {
             putReference(chunk, row, run, at);
@@ -202,6 +227,9 @@ final class BulkTable implements AutoCloseable {
     void finish() throws InterruptedException {
         joined.finish();
         unjoined.finish();
+        if (keys != null) {
+            keys.finish();
+        }
     }
 
     /** Frees the variable-width values. */

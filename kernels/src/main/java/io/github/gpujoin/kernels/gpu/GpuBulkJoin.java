@@ -5,19 +5,16 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Chunks are copied to the device while they are submitted. Inputs beyond the device memory are
  * divided by partition there, leave for host memory and at last for a file, and are joined
- * partition by partition. Keys must have an exact word: integers of at most 8 bytes together;
- * {@link #unsupported} tells. Variable-width columns of results remain in host memory.
+ * partition by partition. Key bytes of keys without an exact word remain in device memory, and
+ * variable-width columns of results in host memory.
  *
  * <p>The join computes on the thread of its caller, which waits for the device: {@link #poll} may
  * take longer than its timeout, by the time of one launch. It stops the streaming joins that use
@@ -61,7 +58,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             GpuOptions options,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        this(requireSupported(spec), BulkDevice.open(options, hostMemory), spillDirectory);
+        this(spec, BulkDevice.open(options, hostMemory), spillDirectory);
     }
 
     /**
@@ -80,28 +77,6 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             device.close();
             throw e;
         }
-    }
-
-    private static BulkJoinSpec requireSupported(BulkJoinSpec spec) {
-        unsupported(spec)
-                .ifPresent(
-                        reason -> {
-                            throw reason;
-                        });
-        return spec;
-    }
-
-    /** Returns why no GPU supports this join: its keys are not exact words. Empty if one may. */
-    public static Optional<GpuUnavailableException> unsupported(BulkJoinSpec spec) {
-        return BulkKeyEncoder.isExact(spec)
-                ? Optional.empty()
-                : Optional.of(
-                        new GpuUnavailableException(
-                                GpuFailure.UNSUPPORTED_JOIN,
-                                "Keys of a bulk join on a GPU are integers of at most 8 bytes together, and no null equals another: left=%s, right=%s"
-                                        .formatted(
-                                                spec.left().keyColumns(),
-                                                spec.right().keyColumns())));
     }
 
     /**

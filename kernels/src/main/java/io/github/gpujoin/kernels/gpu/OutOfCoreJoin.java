@@ -108,9 +108,9 @@ final class OutOfCoreJoin implements BulkSteps {
     private long arenaBytes(BulkMemory memory) {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
-                new ResidentJoin(
+                ResidentJoin.ofRuns(
                         device.driver(),
-                        Byte.SIZE * wordBytes,
+                        layouts.get(JoinSide.LEFT),
                         memory.allocate(ResidentCall.BYTES));
         long most = 0;
         for (OutOfCorePlan.Step step : steps) {

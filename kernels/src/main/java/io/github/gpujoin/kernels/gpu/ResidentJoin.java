@@ -54,24 +54,42 @@ final class ResidentJoin implements DeviceTableJoin {
 
     private final CudaDriver driver;
     private final String suffix;
+    private final String matchingSuffix;
     private final long call;
     private @Nullable Plan plan;
 
     /**
+     * Creates a join of keys that are words.
+     *
      * @param wordBits of keys and payloads, 32 or 64
      * @param call device address of {@link ResidentCall#BYTES}, used here
      * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if there is no image of the
      *     kernels for the device
      */
     ResidentJoin(CudaDriver driver, int wordBits, long call) {
+        this(driver, wordBits, call, false);
+    }
+
+    private ResidentJoin(CudaDriver driver, int wordBits, long call, boolean isHashed) {
         if (wordBits != Integer.SIZE && wordBits != Long.SIZE) {
             throw new IllegalArgumentException(
                     "Words of a resident join have 32 or 64 bits: wordBits=" + wordBits);
         }
         this.driver = driver;
         this.suffix = "_" + wordBits;
+        this.matchingSuffix = isHashed ? "_hashed" : "";
         driver.load(KernelImage.RESIDENT);
         this.call = call;
+    }
+
+    /**
+     * Creates a join of tables of runs.
+     *
+     * @param layout of their runs: if their words are hashes, key records are compared
+     */
+    static ResidentJoin ofRuns(CudaDriver driver, BulkRunLayout layout, long call) {
+        int wordBits = Byte.SIZE * layout.wordBytes();
+        return new ResidentJoin(driver, wordBits, call, layout.hasKeyRecords());
     }
 
     @Override
@@ -173,7 +191,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void join(ItemRange range) {
         LaunchShape shape = plan.launch();
         launch(
-                "join",
+                "join" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),
@@ -190,7 +208,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void mark(int build, ItemRange range, long marks) {
         LaunchShape shape = plan.launch();
         launch(
-                "mark",
+                "mark" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),

@@ -37,6 +37,18 @@ final class BulkKernelsOnHost {
             return Memory.getInteger(null, address(runs, row, 0, wordBytes), wordBytes);
         }
 
+        boolean hasEqualKey(long row, Table other, long otherRow) {
+            return Arrays.equals(keyBytes(row), other.keyBytes(otherRow));
+        }
+
+        private byte[] keyBytes(long row) {
+            long offset = (long) BulkRunLayout.RUN_ROWS * wordBytes;
+            long record = Memory.getLong(address(runs, row, offset, Long.BYTES));
+            byte[] bytes = new byte[Memory.getInt(record)];
+            Memory.copy(null, record + Integer.BYTES, bytes, Memory.BYTES, bytes.length);
+            return bytes;
+        }
+
         int parts(int partRows) {
             return (int) ((rows + partRows - 1) / partRows);
         }
@@ -58,9 +70,9 @@ final class BulkKernelsOnHost {
         } else if (name.startsWith("resident_items")) {
             planItems(arguments[0], (int) arguments[1][0], bits / Byte.SIZE);
         } else if (name.startsWith("resident_join")) {
-            join(arguments[0], arguments[1], bits / Byte.SIZE);
+            join(arguments[0], arguments[1], bits / Byte.SIZE, name.contains("_hashed"));
         } else if (name.startsWith("resident_mark")) {
-            mark(arguments, bits / Byte.SIZE);
+            mark(arguments, bits / Byte.SIZE, name.contains("_hashed"));
         } else if (name.startsWith("bulk_count")) {
             countPartitions(arguments, bits / Byte.SIZE);
         } else if (name.startsWith("bulk_divide")) {
@@ -116,7 +128,8 @@ final class BulkKernelsOnHost {
         void found(long build, long probe);
     }
 
-    private static void forPairs(long[] call, int build, long[] range, int wordBytes, Pairs pairs) {
+    private static void forPairs(
+            long[] call, int build, long[] range, int wordBytes, boolean isHashed, Pairs pairs) {
         Table builds = Table.read(call, build, wordBytes);
         Table probes = Table.read(call, 1 - build, wordBytes);
         long claimed = workspace(call) + CLAIMED_OFFSET;
@@ -136,7 +149,9 @@ final class BulkKernelsOnHost {
             long first = firstProbe + skipped;
             for (long row = first; row < Math.min(endProbe, first + most); row++) {
                 for (long match : table.getOrDefault(probes.key(row), List.of())) {
-                    pairs.found(match, row);
+                    if (!isHashed || builds.hasEqualKey(match, probes, row)) {
+                        pairs.found(match, row);
+                    }
                 }
             }
         }
@@ -144,7 +159,7 @@ final class BulkKernelsOnHost {
         Memory.putLong(claimed, range[0] + 7);
     }
 
-    private static void join(long[] call, long[] range, int wordBytes) {
+    private static void join(long[] call, long[] range, int wordBytes, boolean isHashed) {
         int matches = ResidentCall.MATCHES_OFFSET / Long.BYTES;
         long capacity = call[matches + 3];
         long counter = call[matches + 4];
@@ -153,6 +168,7 @@ final class BulkKernelsOnHost {
                 0,
                 range,
                 wordBytes,
+                isHashed,
                 (build, probe) -> {
                     long at = Memory.getLong(counter);
                     if (at < capacity) {
@@ -164,13 +180,14 @@ final class BulkKernelsOnHost {
                 });
     }
 
-    private static void mark(long[][] arguments, int wordBytes) {
+    private static void mark(long[][] arguments, int wordBytes, boolean isHashed) {
         long marks = arguments[3][0];
         forPairs(
                 arguments[0],
                 (int) arguments[1][0],
                 arguments[2],
                 wordBytes,
+                isHashed,
                 (build, probe) -> Memory.putByte(marks + probe, (byte) 1));
     }
 

@@ -217,28 +217,6 @@ class GpuBulkJoinTest {
     }
 
     @Test
-    void shouldRefuseKeysThatAreNotExactWords() {
-        ChunkSchema schema = ChunkSchema.of(Column.of("name", ColumnType.STRING));
-        BulkJoinSpec spec =
-                new BulkJoinSpec(
-                        new BulkInput("l", schema, List.of(0)),
-                        new BulkInput("r", schema, List.of(0)),
-                        BulkJoinKind.INNER,
-                        false,
-                        new BulkOutput.Count());
-        assertThatExceptionOfType(GpuUnavailableException.class)
-                .isThrownBy(
-                        () ->
-                                new GpuBulkJoin(
-                                        spec,
-                                        GpuOptions.defaults(),
-                                        MemoryReservations.unlimited(),
-                                        null))
-                .withMessageContaining("integers of at most 8 bytes together")
-                .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.UNSUPPORTED_JOIN));
-    }
-
-    @Test
     void shouldStopWhenInterrupted() throws Exception {
         RandomBulkData data =
                 RandomBulkData.large(
