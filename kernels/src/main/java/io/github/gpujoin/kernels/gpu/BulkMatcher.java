@@ -74,8 +74,7 @@ final class BulkMatcher {
         this.right = right;
         this.buildSide = left.rowCount() < right.rowCount() ? JoinSide.LEFT : JoinSide.RIGHT;
         this.wordBytes = left.layout().wordBytes();
-        this.launchItems =
-                left.layout().hasKeyRecords() ? HASHED_LAUNCH_ITEMS : EXACT_LAUNCH_ITEMS;
+        this.launchItems = left.layout().hasKeyRecords() ? HASHED_LAUNCH_ITEMS : EXACT_LAUNCH_ITEMS;
         this.rangeItems = launchItems;
         this.join =
                 ResidentJoin.ofRuns(

@@ -121,7 +121,9 @@ final class BulkRunLayout {
         return hasKeyRecords;
     }
 
-    /** Returns the offset of the addresses of key records, where {@code key_record.h} reads them. */
+    /**
+     * Returns the offset of the addresses of key records, where {@code key_record.h} reads them.
+     */
     int keyRecordOffset() {
         return RUN_ROWS * wordBytes;
     }

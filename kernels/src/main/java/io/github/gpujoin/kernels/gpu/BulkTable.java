@@ -71,8 +71,8 @@ final class BulkTable implements AutoCloseable {
 
     /**
      * Returns whether the words of the joined rows are exact and in ascending order, as signed
-     * numbers of their width on the device. Keys of less than 4 bytes have words without sign, so that those
-     * with negative numbers may count as out of order.
+     * numbers of their width on the device. Keys of less than 4 bytes have words without sign, so
+     * that those with negative numbers may count as out of order.
      */
     boolean isAscending() {
         return isAscending;

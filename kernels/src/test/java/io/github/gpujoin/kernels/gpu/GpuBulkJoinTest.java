@@ -44,8 +44,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class GpuBulkJoinTest {
 
     private static final ChunkSchema TEXT_KEY =
-            ChunkSchema.of(
-                    Column.of("key", ColumnType.STRING), Column.of("row", ColumnType.INT32));
+            ChunkSchema.of(Column.of("key", ColumnType.STRING), Column.of("row", ColumnType.INT32));
 
     /** Joins, and returns the device. A join that fails has thrown what its contract says. */
     private static void joinOn(HostBulkDevice device, RandomBulkData data, boolean mayFail)
@@ -159,8 +158,7 @@ class GpuBulkJoinTest {
             for (int i = 0; i < values.length; i++) {
                 int row = from + i;
                 Object value = key == ColumnType.STRING ? "key " + factor * row : factor * row;
-                values[i] =
-                        new Object[] {row % 1_000 == 7 ? null : value, row, "row " + row % 100};
+                values[i] = new Object[] {row % 1_000 == 7 ? null : value, row, "row " + row % 100};
             }
             chunks.add(TestChunks.of(schema, values));
         }
