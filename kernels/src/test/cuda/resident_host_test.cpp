@@ -206,15 +206,15 @@ void shouldFindEveryRowOfAChain(unsigned seed) {
     EXPECT(table.after(Table::NONE) == Table::NONE && !table.matches(Table::NONE, 0));
 }
 
-// A record, padded with zeros, with words of another record behind it.
-std::vector<uint64_t> recordOf(const std::vector<uint8_t>& key) {
-    size_t words = (sizeof(uint32_t) + key.size() + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    std::vector<uint64_t> record(words + 1, 0);
+// A record, padded with zeros, with a unit of another record behind it.
+std::vector<KeyUnit> recordOf(const std::vector<uint8_t>& key) {
+    size_t units = (sizeof(uint32_t) + key.size() + sizeof(KeyUnit) - 1) / sizeof(KeyUnit);
+    std::vector<KeyUnit> record(units + 1, KeyUnit{0, 0});
     auto length = static_cast<uint32_t>(key.size());
     auto* bytes = reinterpret_cast<unsigned char*>(record.data());
     std::memcpy(bytes, &length, sizeof(length));
     std::copy(key.begin(), key.end(), bytes + sizeof(length));
-    record[words] = std::random_device{}();
+    record[units].low = std::random_device{}();
     return record;
 }
 
@@ -225,7 +225,7 @@ void shouldCompareEachByteOfRecords() {
         for (uint8_t& byte : key) {
             byte = static_cast<uint8_t>(random());
         }
-        std::vector<uint64_t> record = recordOf(key);
+        std::vector<KeyUnit> record = recordOf(key);
         EXPECT(equalRecords(record.data(), recordOf(key).data()));
         for (size_t at = 0; at < length; at++) {
             std::vector<uint8_t> other = key;
@@ -243,12 +243,12 @@ void shouldMatchHashesByTheirRecords() {
     using Table = ChainTable<int64_t>;
     constexpr uint32_t ROWS = 8;
     constexpr int64_t HASH = 42;
-    std::vector<uint64_t> equal = recordOf({1, 2, 3, 4, 5, 6});
-    std::vector<uint64_t> other = recordOf({1, 2, 3, 4, 5, 7});
+    std::vector<KeyUnit> equal = recordOf({1, 2, 3, 4, 5, 6});
+    std::vector<KeyUnit> other = recordOf({1, 2, 3, 4, 5, 7});
     // two runs, of words and addresses; numbers of rows start in the first one
     std::vector<std::vector<int64_t>> runs(2, std::vector<int64_t>(2 * RUN_ROWS));
     const int64_t* starts[] = {runs[0].data(), runs[1].data()};
-    auto put = [&](uint64_t row, const std::vector<uint64_t>& record) {
+    auto put = [&](uint64_t row, const std::vector<KeyUnit>& record) {
         runs[row / RUN_ROWS][RUN_ROWS + row % RUN_ROWS] = reinterpret_cast<int64_t>(record.data());
     };
     std::vector<uint64_t> memory(Table::lengthBytes(ROWS, 4) / sizeof(uint64_t) + 1);

@@ -4,7 +4,7 @@
 //
 //   0          4                       lengthBytes
 //   +----------+----------------------+---------+
-//   | int32    | key bytes            | zeros   |   a multiple of 8 bytes, as its address is
+//   | int32    | key bytes            | zeros   |   whole units, as its address is aligned
 //   +----------+----------------------+---------+
 #pragma once
 
@@ -16,16 +16,26 @@
 
 namespace gpujoin::resident {
 
-// Whether two records hold the same key. Comparing whole words is exact since padding is zero.
-GPUJOIN_INLINE bool equalRecords(const uint64_t* left, const uint64_t* right) {
-    uint64_t first = left[0];
-    if (first != right[0]) {
+// What one load reads of a record. The same number of bytes as in KeyArena.java.
+struct alignas(16) KeyUnit {
+    uint64_t low;
+    uint64_t high;
+
+    // Takes values: a comparison in place would read each half when it is needed.
+    GPUJOIN_INLINE static bool equal(KeyUnit a, KeyUnit b) {
+        return ((a.low ^ b.low) | (a.high ^ b.high)) == 0;
+    }
+};
+
+// Whether two records hold the same key. Comparing whole units is exact since padding is zero.
+GPUJOIN_INLINE bool equalRecords(const KeyUnit* left, const KeyUnit* right) {
+    KeyUnit first = left[0];
+    if (!KeyUnit::equal(first, right[0])) {
         return false;
     }
-    size_t lengthBytes = sizeof(uint32_t) + static_cast<uint32_t>(first);
-    size_t words = (lengthBytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
-    for (size_t w = 1; w < words; w++) {
-        if (left[w] != right[w]) {
+    size_t lengthBytes = sizeof(uint32_t) + static_cast<uint32_t>(first.low);
+    for (size_t u = 1; u * sizeof(KeyUnit) < lengthBytes; u++) {
+        if (!KeyUnit::equal(left[u], right[u])) {
             return false;
         }
     }
@@ -36,15 +46,17 @@ GPUJOIN_INLINE bool equalRecords(const uint64_t* left, const uint64_t* right) {
 struct KeyRecords {
     const int64_t* const* runs;
 
-    GPUJOIN_INLINE const uint64_t* of(int64_t row) const {
+    GPUJOIN_INLINE const KeyUnit* of(int64_t row) const {
         auto number = static_cast<uint64_t>(row);
         const int64_t* addresses = runs[number / RUN_ROWS] + RUN_ROWS;
-        return reinterpret_cast<const uint64_t*>(addresses[number % RUN_ROWS]);
+        return reinterpret_cast<const KeyUnit*>(addresses[number % RUN_ROWS]);
     }
 };
 
 // Decides whether a build row of a chain matches a probe row. Exact words alone decide.
 struct ExactWords {
+    static constexpr bool ARE_EXACT = true;
+
     template <typename Word>
     GPUJOIN_INLINE bool match(const ChainTable<Word>& table, uint32_t link,
                               const Tuple<Word>& probeRow) const {
@@ -54,6 +66,7 @@ struct ExactWords {
 
 // Decides the same if words are hashes. Payloads are row numbers.
 struct HashedWords {
+    static constexpr bool ARE_EXACT = false;
     KeyRecords build;
     KeyRecords probe;
 

@@ -76,9 +76,7 @@ struct ProbeBatch {
 
     // Follows the chains of all rows of the lane in lockstep, so that their reads of shared memory
     // overlap.
-    template <typename Keys>
-    __device__ void find(const ChainTable<Word>& table, const Keys& keys, uint32_t first,
-                         uint32_t end) {
+    __device__ void find(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
         uint32_t links[ROWS];
         uint32_t alive = 0;
         matches = 0;
@@ -93,7 +91,7 @@ struct ProbeBatch {
             alive = 0;
             GPUJOIN_UNROLL
             for (int k = 0; k < ROWS; k++) {
-                bool hit = keys.match(table, links[k], tuples[k]);
+                bool hit = table.matches(links[k], tuples[k].key);
                 matches += hit ? 1 : 0;
                 firsts[k] = hit ? links[k] : firsts[k];
                 links[k] = table.after(links[k]);
@@ -103,9 +101,7 @@ struct ProbeBatch {
     }
 
     // Finds a match of each row that has one, without following its chain further.
-    template <typename Keys>
-    __device__ void findAny(const ChainTable<Word>& table, const Keys& keys, uint32_t first,
-                            uint32_t end) {
+    __device__ void findAny(const ChainTable<Word>& table, uint32_t first, uint32_t end) {
         uint32_t links[ROWS];
         uint32_t alive = 0;
         GPUJOIN_UNROLL
@@ -119,10 +115,46 @@ struct ProbeBatch {
             alive = 0;
             GPUJOIN_UNROLL
             for (int k = 0; k < ROWS; k++) {
-                bool hit = keys.match(table, links[k], tuples[k]);
+                bool hit = table.matches(links[k], tuples[k].key);
                 firsts[k] = hit ? links[k] : firsts[k];
                 links[k] = hit ? ChainTable<Word>::NONE : table.after(links[k]);
                 alive |= links[k];
+            }
+        }
+    }
+
+    // Drops what find() found if only hashes are equal. All lanes compare the keys of a row at once:
+    // within find(), each step of a chain would wait for memory.
+    template <typename Keys>
+    __device__ void verify(const ChainTable<Word>& table, const Keys& keys) {
+        if constexpr (!Keys::ARE_EXACT) {
+            bool repeats = __any_sync(FULL_WARP, matches > rowsWithMatch());
+            matches = 0;
+            GPUJOIN_UNROLL
+            for (int k = 0; k < ROWS; k++) {
+                bool isFound = firsts[k] != ChainTable<Word>::NONE;
+                uint32_t link = isFound && repeats ? table.chain(tuples[k].key) : firsts[k];
+                firsts[k] = ChainTable<Word>::NONE;
+                while (link != ChainTable<Word>::NONE) {
+                    bool hit = keys.match(table, link, tuples[k]);
+                    matches += hit ? 1 : 0;
+                    firsts[k] = hit ? link : firsts[k];
+                    link = repeats ? table.after(link) : ChainTable<Word>::NONE;
+                }
+            }
+        }
+    }
+
+    // Continues what findAny() found while only hashes are equal.
+    template <typename Keys>
+    __device__ void verifyAny(const ChainTable<Word>& table, const Keys& keys) {
+        if constexpr (!Keys::ARE_EXACT) {
+            GPUJOIN_UNROLL
+            for (int k = 0; k < ROWS; k++) {
+                while (firsts[k] != ChainTable<Word>::NONE &&
+                       !keys.match(table, firsts[k], tuples[k])) {
+                    firsts[k] = table.after(firsts[k]);
+                }
             }
         }
     }
@@ -134,12 +166,7 @@ struct ProbeBatch {
         if (row == MatchWriter<Word>::NO_ROOM) {
             return;
         }
-        uint32_t rowsWithMatch = 0;
-        GPUJOIN_UNROLL
-        for (int k = 0; k < ROWS; k++) {
-            rowsWithMatch += firsts[k] != ChainTable<Word>::NONE;
-        }
-        if (__any_sync(FULL_WARP, matches > rowsWithMatch)) {
+        if (__any_sync(FULL_WARP, matches > rowsWithMatch())) {
             writeAll(table, keys, writer, row);
             return;
         }
@@ -151,6 +178,15 @@ struct ProbeBatch {
     }
 
   private:
+    __device__ uint32_t rowsWithMatch() const {
+        uint32_t rows = 0;
+        GPUJOIN_UNROLL
+        for (int k = 0; k < ROWS; k++) {
+            rows += firsts[k] != ChainTable<Word>::NONE;
+        }
+        return rows;
+    }
+
     // Follows the chains again and writes every match. Needed if build keys repeat.
     template <typename Keys>
     __device__ void writeAll(const ChainTable<Word>& table, const Keys& keys,
@@ -208,7 +244,8 @@ struct PairOutput {
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation& reservation,
                          uint32_t round) const {
-        batch.find(table, keys, first, end);
+        batch.find(table, first, end);
+        batch.verify(table, keys);
         batch.write(table, keys, writer, writer.reserve(reservation, round, batch.matches));
     }
 };
@@ -223,7 +260,8 @@ struct MarkOutput {
     template <int ROWS>
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation&, uint32_t) const {
-        batch.findAny(table, keys, first, end);
+        batch.findAny(table, first, end);
+        batch.verifyAny(table, keys);
         GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
             if (batch.firsts[k] != ChainTable<Word>::NONE) {

@@ -15,6 +15,7 @@ import java.util.ArrayDeque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -58,7 +59,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             GpuOptions options,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        this(spec, BulkDevice.open(options, hostMemory), spillDirectory);
+        this(Objects.requireNonNull(spec), BulkDevice.open(options, hostMemory), spillDirectory);
     }
 
     /**

@@ -10,7 +10,7 @@ import io.github.gpujoin.core.region.Memory;
  * BulkRunLayout}. Kernels compare them ({@code key_record.h}). Not thread-safe.
  *
  * <pre>
- *  record   0          4                       a multiple of 8
+ *  record   0          4                       a multiple of 16
  *           +----------+-----------+-----------+
  *           | int32    | key bytes | zeros     |
  *           | length   |           |           |
@@ -18,6 +18,9 @@ import io.github.gpujoin.core.region.Memory;
  * </pre>
  */
 final class KeyArena {
+
+    /** What a kernel reads at once, KeyUnit of {@code key_record.h}. */
+    private static final int UNIT_BYTES = 16;
 
     private static final int BUFFERS = 2;
     private static final long BUFFER_BYTES = 1 << 20;
@@ -76,14 +79,14 @@ final class KeyArena {
      *
      * @param start index of the first byte in {@code bytes}
      * @param end index after the last byte
-     * @return device address of the record, a multiple of 8
+     * @return device address of the record, a multiple of 16
      */
     long append(byte[] bytes, int start, int end) throws InterruptedException {
         int keyBytes = end - start;
-        long recordBytes = (Integer.BYTES + (long) keyBytes + Long.BYTES - 1) & -Long.BYTES;
+        long recordBytes = (Integer.BYTES + (long) keyBytes + UNIT_BYTES - 1) & -UNIT_BYTES;
         makeRoom(recordBytes);
         long target = buffers + filled * bufferBytes + filledBytes;
-        Memory.putLong(target + recordBytes - Long.BYTES, 0);
+        Memory.fill(null, target + recordBytes - UNIT_BYTES, UNIT_BYTES, (byte) 0);
         Memory.putInt(target, keyBytes);
         Memory.copy(bytes, Memory.BYTES + start, null, target + Integer.BYTES, keyBytes);
         long address = next;

@@ -37,16 +37,21 @@ final class BulkKernelsOnHost {
             return Memory.getInteger(null, address(runs, row, 0, wordBytes), wordBytes);
         }
 
+        /** Compares whole words, as a device does, so that it depends on the padding. */
         boolean hasEqualKey(long row, Table other, long otherRow) {
-            return Arrays.equals(keyBytes(row), other.keyBytes(otherRow));
+            long left = keyRecord(row);
+            long right = other.keyRecord(otherRow);
+            int end = Integer.BYTES + Memory.getInt(left);
+            boolean isEqual = true;
+            for (int at = 0; isEqual && at < end; at += Long.BYTES) {
+                isEqual = Memory.getLong(left + at) == Memory.getLong(right + at);
+            }
+            return isEqual;
         }
 
-        private byte[] keyBytes(long row) {
+        private long keyRecord(long row) {
             long offset = (long) BulkRunLayout.RUN_ROWS * wordBytes;
-            long record = Memory.getLong(address(runs, row, offset, Long.BYTES));
-            byte[] bytes = new byte[Memory.getInt(record)];
-            Memory.copy(null, record + Integer.BYTES, bytes, Memory.BYTES, bytes.length);
-            return bytes;
+            return Memory.getLong(address(runs, row, offset, Long.BYTES));
         }
 
         int parts(int partRows) {
