@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Bulk joins of chunks in host memory through their Java class, 2^27 x 2^29 tuples of 16 bytes on
- * the full-sized machine. The figure is the rate of the kernels that partition and find all pairs
- * of row numbers; parameters have the time of the rest: loading, and reading results.
+ * the full-sized machine, and 2^25 x 2^27 tuples with keys of several types. The figure is the rate
+ * of the kernels that partition and find all pairs of row numbers; parameters have the time of the
+ * rest: loading, and reading results.
  */
 final class BulkBench implements GpuBench {
 
@@ -40,6 +41,10 @@ final class BulkBench implements GpuBench {
             for (BulkQuery query : new BulkQuery[] {BulkQuery.ROWS, BulkQuery.SUMS}) {
                 figures.add(new Case(run, tuples, query).measure());
             }
+        }
+        for (BulkKey key : BulkKey.values()) {
+            BulkTuples tuples = BulkTuples.random(key, run.rows(25), run.rows(27), 0);
+            figures.add(new Case(run, tuples, BulkQuery.ROWS).measure());
         }
         BulkTuples ordered = BulkTuples.ordered(run.rows(27), run.rows(29));
         figures.add(new Case(run, ordered, BulkQuery.ROWS).measure());
@@ -98,6 +103,8 @@ final class BulkBench implements GpuBench {
                             tuples.buildRows(),
                             "probe_rows",
                             tuples.probeRows(),
+                            "key",
+                            tuples.key().label(),
                             "zipf",
                             tuples.zipf(),
                             "query",
@@ -127,7 +134,10 @@ final class BulkBench implements GpuBench {
             long startNs = System.nanoTime();
             try (GpuBulkJoin join =
                     new GpuBulkJoin(
-                            query.spec(), run.options(), MemoryReservations.unlimited(), null)) {
+                            query.spec(tuples.key().input("build"), tuples.key().input("probe")),
+                            run.options(),
+                            MemoryReservations.unlimited(),
+                            null)) {
                 for (Chunk chunk : tuples.build()) {
                     join.submit(JoinSide.LEFT, chunk);
                 }

@@ -40,6 +40,11 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
                                                         lengthBytes, device.threads()::touch)));
     }
 
+    /** Returns the bytes of all of it. */
+    long lengthBytes() {
+        return buffers.lengthBytes();
+    }
+
     @Override
     public long availableBytes() {
         return device.availableBytes();

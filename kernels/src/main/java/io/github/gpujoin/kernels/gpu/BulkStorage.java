@@ -33,6 +33,7 @@ final class BulkStorage implements AutoCloseable {
     private final @Nullable Path directory;
     private final Map<JoinSide, BulkRunLayout> layouts = new EnumMap<>(JoinSide.class);
     private final BulkMemory residentMemory;
+    private final BulkMemory keyMemory;
     private final Map<JoinSide, DeviceRuns> joined = new EnumMap<>(JoinSide.class);
     private final Map<JoinSide, DeviceRuns> unjoined = new EnumMap<>(JoinSide.class);
 
@@ -56,6 +57,7 @@ final class BulkStorage implements AutoCloseable {
         this.device = device;
         this.directory = directory;
         this.residentMemory = device.newMemory();
+        this.keyMemory = device.newMemory();
         for (JoinSide side : JoinSide.values()) {
             BulkRunLayout layout = new BulkRunLayout(spec, side);
             layouts.put(side, layout);
@@ -123,6 +125,34 @@ final class BulkStorage implements AutoCloseable {
         double joinBytes = 2.0 * layouts.get(JoinSide.LEFT).wordBytes() * tuples + MIN_JOIN_BYTES;
         long restBytes = device.availableBytes() - runs.nextBytes();
         return restBytes >= Math.max(reservedBytes, joinBytes) && runs.reserveNext();
+    }
+
+    /**
+     * Allocates device memory for key bytes, which remain there when the inputs leave the device.
+     * If it is refused, the inputs leave.
+     *
+     * @throws GpuUnavailableException if it is also refused then
+     */
+    long allocateKeys(long lengthBytes) throws InterruptedException {
+        try {
+            return keyMemory.allocate(lengthBytes);
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                throw e;
+            }
+            if (!isResident()) {
+                throw new GpuUnavailableException(
+                        GpuFailure.OUT_OF_DEVICE_MEMORY,
+                        "Key bytes of a bulk join exceed the device memory: keyBytes=%d, lengthBytes=%d, availableBytes=%d. Raise the budget, or join on the CPU."
+                                .formatted(
+                                        keyMemory.lengthBytes(),
+                                        lengthBytes,
+                                        device.availableBytes()),
+                        e);
+            }
+        }
+        leaveDevice();
+        return allocateKeys(lengthBytes);
     }
 
     /** Moves the inputs out of the device, and divides them by partition. */

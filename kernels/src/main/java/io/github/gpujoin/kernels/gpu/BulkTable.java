@@ -11,6 +11,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the rows of one input of a bulk join to runs: those that are joined, and, if the join
@@ -29,6 +30,7 @@ final class BulkTable implements AutoCloseable {
     private final RunStaging joined;
     private final RunStaging unjoined;
     private final PagedMemory variableWidth;
+    private final @Nullable KeyArena keys;
     private final boolean keepsNulls;
 
     /** Whether all rows are joined, and have only fixed-width columns. */
@@ -51,6 +53,7 @@ final class BulkTable implements AutoCloseable {
             JoinSide side,
             BulkDevice device,
             StagedRuns staging,
+            BulkMemory keyStaging,
             BulkStorage storage) {
         this.layout = storage.layout(side);
         this.threads = device.threads();
@@ -59,7 +62,12 @@ final class BulkTable implements AutoCloseable {
         this.unjoined = new RunStaging(staging, storage.unjoined(side));
         this.variableWidth = new PagedMemory(device.hostMemory());
         this.keepsNulls = spec.kind().keepsUnmatched(side);
-        this.isPlain = !hasNullableKey(spec.input(side)) && !layout.hasReferences();
+        this.keys =
+                layout.hasKeyRecords()
+                        ? new KeyArena(device, keyStaging, storage::allocateKeys)
+                        : null;
+        this.isPlain =
+                !hasNullableKey(spec.input(side)) && !layout.hasReferences() && keys == null;
         this.writer = new RunWriter(spec, side, layout);
         this.writers = ThreadLocal.withInitial(() -> new RunWriter(spec, side, layout));
     }
@@ -73,9 +81,11 @@ final class BulkTable implements AutoCloseable {
         return input.keyColumns().stream().anyMatch(key -> input.schema().column(key).nullable());
     }
 
-    /** Returns whether the words of the joined rows are in order, see {@link WordOrder}. */
+    /**
+     * Returns whether the words of the joined rows are exact and in order, see {@link WordOrder}.
+     */
     boolean isAscending() {
-        return order.isAscending();
+        return keys == null && order.isAscending();
     }
 
     /** Returns the bytes of variable-width values in host memory. */
@@ -181,6 +191,9 @@ final class BulkTable implements AutoCloseable {
             RunStaging.Claim claim = joined.claim(count - done);
             int row = firstRow + done;
             writer.writeEncoded(chunk, row, done, claim.run(), claim.first(), claim.rows());
+            if (keys != null) {
+                putKeys(claim.run().address(), claim.first(), done, claim.rows());
+            }
             if (layout.hasReferences()) {
                 for (int i = 0; i < claim.rows(); i++) {
                     putReference(chunk, row + i, claim.run().address(), claim.first() + i);
@@ -188,6 +201,17 @@ final class BulkTable implements AutoCloseable {
             }
             claim.written();
             done += claim.rows();
+        }
+    }
+
+    /** Stores the keys of rows, all of which are joined, and the addresses of the records. */
+    private void putKeys(long run, int at, int first, int rows) throws InterruptedException {
+        byte[] bytes = writer.encoder().keyBytes();
+        long target = run + layout.keyRecordOffset() + (long) Long.BYTES * at;
+        for (int i = 0; i < rows; i++) {
+            int start = writer.encoder().keyStart(first + i);
+            long record = keys.append(bytes, start, writer.encoder().keyEnd(first + i));
+            Memory.putLong(target + (long) Long.BYTES * i, record);
         }
     }
 
@@ -206,7 +230,8 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
-    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex) {
+    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex)
+            throws InterruptedException {
         int wordBytes = layout.wordBytes();
         Memory.putInteger(null, run + (long) wordBytes * at, wordBytes, writer.word(wordIndex));
         for (int column : layout.storedColumns()) {
@@ -214,6 +239,9 @@ final class BulkTable implements AutoCloseable {
             long source = chunk.columnStart(column) + (long) width * row;
             long value = Memory.getInteger(chunk.array(), source, width);
             Memory.putInteger(null, run + layout.offset(column) + (long) width * at, width, value);
+        }
+        if (keys != null && !writer.encoder().isNull(wordIndex)) {
+            putKeys(run, at, wordIndex, 1);
         }
         if (layout.hasReferences()) {
             putReference(chunk, row, run, at);
@@ -230,9 +258,12 @@ final class BulkTable implements AutoCloseable {
     }
 
     /** Passes on the last rows, when they are written. */
-    void finish() {
+    void finish() throws InterruptedException {
         joined.finish();
         unjoined.finish();
+        if (keys != null) {
+            keys.finish();
+        }
     }
 
     /** Frees the variable-width values. */

@@ -5,12 +5,10 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
@@ -18,7 +16,6 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Chunks are copied to the device while they are submitted. Inputs beyond the device memory are
  * divided by partition there, leave for host memory and at last for a file, and are joined
- * partition by partition. Keys must have an exact word: integers of at most 8 bytes together;
- * {@link #unsupported} tells. Variable-width columns of results remain in host memory.
+ * partition by partition. Key bytes of keys without an exact word remain in device memory, and
+ * variable-width columns of results in host memory.
  *
  * <p>Threads of the join copy between chunks and pinned memory. All else is done on the thread of
  * its caller, which waits for the device: {@link #poll} may take longer than its timeout, by the
@@ -63,7 +60,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             GpuOptions options,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        this(requireSupported(spec), BulkDevice.open(options, hostMemory), spillDirectory);
+        this(Objects.requireNonNull(spec), BulkDevice.open(options, hostMemory), spillDirectory);
     }
 
     /**
@@ -78,7 +75,8 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             this.staging =
                     new StagedRuns(device, stagingMemory, openRuns(spec), storage.maxRunBytes());
             for (JoinSide side : JoinSide.values()) {
-                tables.put(side, new BulkTable(spec, side, device, staging, storage));
+                tables.put(side, new BulkTable(
+                                spec, side, device, staging, stagingMemory, storage));
             }
         } catch (Throwable e) {
             device.close();
@@ -88,28 +86,6 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
 
     private static int openRuns(BulkJoinSpec spec) {
         return BulkTable.openRuns(spec, JoinSide.LEFT) + BulkTable.openRuns(spec, JoinSide.RIGHT);
-    }
-
-    private static BulkJoinSpec requireSupported(BulkJoinSpec spec) {
-        unsupported(spec)
-                .ifPresent(
-                        reason -> {
-                            throw reason;
-                        });
-        return spec;
-    }
-
-    /** Returns why no GPU supports this join: its keys are not exact words. Empty if one may. */
-    public static Optional<GpuUnavailableException> unsupported(BulkJoinSpec spec) {
-        return BulkKeyEncoder.isExact(spec)
-                ? Optional.empty()
-                : Optional.of(
-                        new GpuUnavailableException(
-                                GpuFailure.UNSUPPORTED_JOIN,
-                                "Keys of a bulk join on a GPU are integers of at most 8 bytes together, and no null equals another: left=%s, right=%s"
-                                        .formatted(
-                                                spec.left().keyColumns(),
-                                                spec.right().keyColumns())));
     }
 
     /**

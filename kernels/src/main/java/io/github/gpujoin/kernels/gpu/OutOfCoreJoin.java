@@ -108,8 +108,10 @@ final class OutOfCoreJoin implements BulkSteps {
     private long arenaBytes(BulkMemory memory) {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
-                new ResidentJoin(
-                        device, Byte.SIZE * wordBytes, memory.allocate(ResidentCall.BYTES));
+                ResidentJoin.ofRuns(
+                        device,
+                        layouts.get(JoinSide.LEFT),
+                        memory.allocate(ResidentCall.BYTES));
         long most = 0;
         for (OutOfCorePlan.Step step : steps) {
             if (step.isJoin()) {

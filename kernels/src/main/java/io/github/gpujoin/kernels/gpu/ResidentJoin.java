@@ -55,25 +55,24 @@ final class ResidentJoin implements DeviceTableJoin {
     private final CudaDriver driver;
     private final WordCopies words;
     private final String suffix;
+    private final String matchingSuffix;
     private final long call;
     private @Nullable Plan plan;
 
     /**
+     * Creates a join of keys that are words.
+     *
      * @param wordBits of keys and payloads, 32 or 64
      * @param call device address of {@link ResidentCall#BYTES}, used here
      * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if there is no image of the
      *     kernels for the device
      */
     ResidentJoin(CudaDriver driver, int wordBits, long call) {
-        this(driver, WordCopies.of(driver), wordBits, call);
+        this(driver, WordCopies.of(driver), wordBits, call, false);
     }
 
-    /** Does the same with copies of words that do not wait for queued copies of runs. */
-    ResidentJoin(BulkDevice device, int wordBits, long call) {
-        this(device.driver(), device.words(), wordBits, call);
-    }
-
-    private ResidentJoin(CudaDriver driver, WordCopies words, int wordBits, long call) {
+    private ResidentJoin(
+            CudaDriver driver, WordCopies words, int wordBits, long call, boolean isHashed) {
         if (wordBits != Integer.SIZE && wordBits != Long.SIZE) {
             throw new IllegalArgumentException(
                     "Words of a resident join have 32 or 64 bits: wordBits=" + wordBits);
@@ -81,8 +80,20 @@ final class ResidentJoin implements DeviceTableJoin {
         this.driver = driver;
         this.words = words;
         this.suffix = "_" + wordBits;
+        this.matchingSuffix = isHashed ? "_hashed" : "";
         driver.load(KernelImage.RESIDENT);
         this.call = call;
+    }
+
+    /**
+     * Creates a join of tables of runs, whose copies of words do not wait for queued copies of runs.
+     *
+     * @param layout of their runs: if their words are hashes, key records are compared
+     */
+    static ResidentJoin ofRuns(BulkDevice device, BulkRunLayout layout, long call) {
+        int wordBits = Byte.SIZE * layout.wordBytes();
+        return new ResidentJoin(
+                device.driver(), device.words(), wordBits, call, layout.hasKeyRecords());
     }
 
     @Override
@@ -184,7 +195,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void join(ItemRange range) {
         LaunchShape shape = plan.launch();
         launch(
-                "join",
+                "join" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),
@@ -201,7 +212,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void mark(int build, ItemRange range, long marks) {
         LaunchShape shape = plan.launch();
         launch(
-                "mark",
+                "mark" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),
