@@ -75,8 +75,9 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             this.staging =
                     new StagedRuns(device, stagingMemory, openRuns(spec), storage.maxRunBytes());
             for (JoinSide side : JoinSide.values()) {
-                tables.put(side, new BulkTable(
-                                spec, side, device, staging, stagingMemory, storage));
+                tables.put(
+                        side,
+                        new BulkTable(spec, side, device, staging, stagingMemory, storage));
             }
         } catch (Throwable e) {
             device.close();
@@ -110,7 +111,9 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
 
     @Override
     protected BulkJoinPlan start() throws InterruptedException {
-        tables.values().forEach(BulkTable::finish);
+        for (BulkTable table : tables.values()) {
+            table.finish();
+        }
         staging.passAll();
         BulkStorage.Started started =
                 storage.start(tables.values().stream().allMatch(BulkTable::isAscending));
