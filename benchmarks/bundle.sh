@@ -82,6 +82,7 @@ for entry in "${entries[@]}"; do
 done
 
 cp "$native" "$work/gpu_bench"
+cp "$(dirname "$native")/bulk_bench" "$work"
 cat >"$work/bench" <<EOF
 #!/bin/sh
 here=\$(cd "\$(dirname "\$0")" && pwd)
@@ -90,5 +91,5 @@ exec "\$here/jre/bin/java" -Xms16g -Xmx16g -XX:+ExitOnOutOfMemoryError $* \\
   -cp "\$here/lib/*" io.github.gpujoin.bench.Bench "\$@"
 EOF
 chmod +x "$work/bench"
-tar -C "$work" -cf - bench gpu_bench jre lib | xz -9 -T0 >"$file"
+tar -C "$work" -cf - bench gpu_bench bulk_bench jre lib | xz -9 -T0 >"$file"
 du -h "$file"

@@ -29,6 +29,7 @@
 #include "join_plan.h"
 #include "peer_rounds.cuh"
 #include "resident_join.h"
+#include "resident_runner.cuh"
 #include "result_line.h"
 #include "sort_merge_peer.h"
 #include "tables.cuh"
@@ -36,17 +37,7 @@
 namespace gpujoin::bench {
 namespace {
 
-using resident::JoinStatus;
-
 constexpr int RUNS = 5;
-constexpr const char* STEP_NAMES[resident::JOIN_STEP_COUNT] = {
-    "build_pass_1_ms", "build_pass_2_ms", "probe_pass_1_ms", "probe_pass_2_ms", "join_ms"};
-
-struct Timing {
-    double totalMs = 0;
-    double stepMs[resident::JOIN_STEP_COUNT] = {};
-};
-
 std::string nameOf(const DataSpec& s, int wordBits) {
     char text[200];
     std::snprintf(text, sizeof(text), "%d-bit %llu x %llu copies=%llu hit=%u%% zipf=%.2f %s",
@@ -55,45 +46,6 @@ std::string nameOf(const DataSpec& s, int wordBits) {
                   s.domain == KeyDomain::DENSE ? "dense" : "sparse");
     return text;
 }
-
-template <typename Word>
-class ResidentRunner {
-  public:
-    explicit ResidentRunner(const Tables<Word>& tables)
-        : tables(tables),
-          workspace(
-              resident::workspaceBytes<Word>(tables.spec().buildRows, tables.spec().probeRows)) {}
-
-    Timing run(const Matches<Word>& matches) {
-        Event start;
-        Event ends[resident::JOIN_STEP_COUNT];
-        resident::JoinTrace trace;
-        for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
-            trace.stepEnds[i] = ends[i].get();
-        }
-        start.record();
-        JoinStatus status = resident::joinResident(tables.build(), tables.probe(),
-                                                   matches.columns(), workspace.data(),
-                                                   workspace.lengthBytes(), cudaStream_t{}, trace);
-        if (status != JoinStatus::OK) {
-            std::fprintf(stderr, "The join failed: %s.\n", resident::describe(status));
-            std::exit(1);
-        }
-        CUDA_CHECK(cudaDeviceSynchronize());
-        Timing timing;
-        timing.totalMs = ends[resident::JOIN_STEP_COUNT - 1].millisecondsSince(start);
-        for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
-            timing.stepMs[i] = ends[i].millisecondsSince(i == 0 ? start : ends[i - 1]);
-        }
-        return timing;
-    }
-
-    size_t workspaceBytes() const { return workspace.lengthBytes(); }
-
-  private:
-    const Tables<Word>& tables;
-    DeviceArray<unsigned char> workspace;
-};
 
 bool report(const char* who, const Digest& got, uint64_t counted, const Digest& expected) {
     bool correct = got == expected && counted == expected.count;
@@ -247,7 +199,7 @@ bool benchResident(const Tables<Word>& tables, const Digest& expected, const Mat
     std::vector<double> rounds;
     double stepMs[resident::JOIN_STEP_COUNT] = {};
     for (int run = 0; run < RUNS; run++) {
-        Timing timing = runner.run(matches);
+        ResidentTiming timing = runner.run(matches);
         rounds.push_back(tuplesOf(spec) / timing.totalMs / 1e6);
         for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
             stepMs[i] += timing.stepMs[i] / RUNS;
@@ -260,7 +212,7 @@ bool benchResident(const Tables<Word>& tables, const Digest& expected, const Mat
     line.with("bounded_by", "device-copy")
         .with("workspace_bytes", uint64_t{runner.workspaceBytes()});
     for (int i = 0; i < resident::JOIN_STEP_COUNT; i++) {
-        line.with(STEP_NAMES[i], stepMs[i]);
+        line.with(RESIDENT_STEP_NAMES[i], stepMs[i]);
     }
     line.print();
     return correct;

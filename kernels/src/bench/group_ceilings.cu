@@ -8,6 +8,7 @@
 //   host-read         kernels of the first N devices read mapped host memory at once, in all
 //   peer-copy         each device copies to the next one at once, a device
 //   peer-store        kernels store runs of 128 bytes at random places of the next device, a device
+//   group-store       the same at random places of all other devices, a device
 //   peer-gather       kernels load 16 bytes at random addresses of the next device, a device
 //   group-gather      kernels load 16 bytes at random addresses of all devices, a device
 //
@@ -148,6 +149,16 @@ class Group {
         return targets;
     }
 
+    Targets othersOf(int i) const {
+        Targets targets{};
+        for (int other = 0; other < size(); other++) {
+            if (other != i) {
+                targets.memory[targets.count++] = at(other).memory.data();
+            }
+        }
+        return targets;
+    }
+
     Targets onlyNext(int i) const { return {{next(i).memory.data()}, 1}; }
 
     // Runs `work` on the first devices at once. A rate is `amount` a device over the time of all.
@@ -194,6 +205,8 @@ void measureAll(const Group& group) {
     });
     group.measure("peer-store", "GB/s", count, ACCESSES * sizeof(uint4),
                   [&](int i) { storeRuns<<<BLOCKS, THREADS>>>(group.onlyNext(i), i); });
+    group.measure("group-store", "GB/s", count, ACCESSES * sizeof(uint4),
+                  [&](int i) { storeRuns<<<BLOCKS, THREADS>>>(group.othersOf(i), i); });
     group.measure("peer-gather", "G/s", count, ACCESSES, [&](int i) {
         gatherWords<<<BLOCKS, THREADS>>>(group.onlyNext(i), sink(group.at(i)));
     });

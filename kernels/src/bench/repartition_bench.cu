@@ -9,30 +9,21 @@
 //                                        stores to peers, by copies, and with a replicated table
 //   repartition_bench join BUILD PROBE CHUNKS...
 //                                        joins by stores to peers, for each number of chunks
-//   repartition_bench papers             the workloads of Gao and Sakharnykh 2021, and Sakharnykh
-//                                        and others 2019, at several shares of matches
 //
 // Each case prints a ResultLine of five runs after a warm-up. G tuples/s is (build rows + probe
 // rows of all devices) / seconds / 10^9, from the call until all devices have ended.
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "device_memory.h"
-#include "repartition_runner.cuh"
-#include "repartitioned_join.h"
-#include "resident_join.h"
-#include "result_line.h"
-#include "spread_tables.cuh"
+#include "spread_bench.cuh"
 
 namespace gpujoin::bench {
 namespace {
-
-using resident::ExchangeMode;
 
 constexpr int RUNS = 5;
 
@@ -46,26 +37,6 @@ std::vector<int> allDevices() {
         }
     }
     return devices;
-}
-
-uint64_t sumOf(const std::vector<uint64_t>& counts) {
-    uint64_t sum = 0;
-    for (uint64_t count : counts) {
-        sum += count;
-    }
-    return sum;
-}
-
-template <typename Word>
-bool isRight(const SpreadMatches<Word>& matches, const Digest& expected) {
-    Digest got = matches.digest();
-    uint64_t counted = sumOf(matches.counts());
-    bool correct = got == expected && counted == expected.count;
-    if (!correct) {
-        std::printf("  WRONG: count=%llu counter=%llu expected=%llu\n", got.count,
-                    (unsigned long long)counted, expected.count);
-    }
-    return correct;
 }
 
 struct CheckedShape {
@@ -157,9 +128,11 @@ std::vector<std::vector<int>> checkedGroups() {
     std::vector<int> all = allDevices();
     if (all.size() > 1) {
         groups.push_back(all);
-        std::vector<int> twice = all;
-        twice.insert(twice.end(), all.begin(), all.end());
-        groups.push_back(twice);
+        if (2 * all.size() <= resident::MAX_MEMBERS) {
+            std::vector<int> twice = all;
+            twice.insert(twice.end(), all.begin(), all.end());
+            groups.push_back(twice);
+        }
     }
     return groups;
 }
@@ -191,118 +164,6 @@ int checkAll(uint64_t maxRows) {
     return wrong == 0 ? 0 : 1;
 }
 
-ResultLine lineOf(const char* algorithm, const DataSpec& spec, size_t devices, int wordBits) {
-    ResultLine line("bulk-join");
-    line.with("algorithm", algorithm).with("devices", uint64_t{devices});
-    line.with("word_bits", uint64_t(wordBits))
-        .with("build_rows", spec.buildRows)
-        .with("probe_rows", spec.probeRows);
-    line.with("copies", spec.copies)
-        .with("hit_percent", uint64_t{spec.hitPercent})
-        .with("zipf", spec.zipf);
-    return line;
-}
-
-template <typename Word>
-bool benchRepartitioned(const SpreadTables<Word>& tables, const SpreadMatches<Word>& matches,
-                        const Digest& expected, ExchangeMode mode, uint32_t chunks) {
-    const DataSpec& spec = tables.spec();
-    RepartitionedRunner<Word> runner(tables, matches, mode, chunks);
-    matches.poison();
-    runner.run();
-    bool correct = isRight(matches, expected);
-    std::vector<double> rounds;
-    for (int run = 0; run < RUNS; run++) {
-        rounds.push_back(static_cast<double>(spec.buildRows + spec.probeRows) / runner.run() / 1e9);
-    }
-    ResultLine line =
-        lineOf("repartitioned", spec, tables.memberDevices().size(), 8 * sizeof(Word));
-    line.with("exchange", nameOf(mode)).with("chunks", uint64_t{runner.plannedChunks()});
-    double enqueueMs = runner.lastEnqueueMs();
-    runner.addTimeline(line);
-    correct &= isRight(matches, expected);
-    line.rounds("Gtuples/s", rounds)
-        .checked(correct, expected.count, matches.digest().sum)
-        .with("enqueue_ms", enqueueMs)
-        .with("workspace_bytes", runner.workspaceBytes());
-    std::vector<uint64_t> counts = matches.counts();
-    line.with("most_matches", *std::max_element(counts.begin(), counts.end()));
-    line.print();
-    return correct;
-}
-
-// The replicated join: every device copies the build parts of its peers, and joins its own probe
-// rows with the whole table.
-template <typename Word>
-bool benchReplicated(const SpreadTables<Word>& tables, const SpreadMatches<Word>& matches,
-                     const Digest& expected) {
-    const DataSpec& spec = tables.spec();
-    const std::vector<int>& devices = tables.memberDevices();
-    struct Replica {
-        Replica(int device, const DataSpec& spec, uint64_t probeRows, size_t members)
-            : keys(spec.buildRows),
-              payloads(spec.buildRows),
-              workspace(resident::workspaceBytes<Word>(spec.buildRows, probeRows)),
-              copied(members),
-              stream(device) {
-            for (size_t m = 0; m < members; m++) {
-                copies.push_back(std::make_unique<MemberStream>(device));
-            }
-        }
-        DeviceArray<Word> keys;
-        DeviceArray<Word> payloads;
-        DeviceArray<unsigned char> workspace;
-        std::vector<Event> copied;
-        std::vector<std::unique_ptr<MemberStream>> copies;
-        MemberStream stream;
-    };
-    std::vector<std::unique_ptr<Replica>> replicas;
-    for (size_t n = 0; n < devices.size(); n++) {
-        CUDA_CHECK(cudaSetDevice(devices[n]));
-        replicas.push_back(
-            std::make_unique<Replica>(devices[n], spec, tables.probe(n).rows, devices.size()));
-    }
-    auto run = [&] {
-        synchronize(devices);
-        auto start = std::chrono::steady_clock::now();
-        for (size_t n = 0; n < devices.size(); n++) {
-            CUDA_CHECK(cudaSetDevice(devices[n]));
-            Replica& replica = *replicas[n];
-            uint64_t first = 0;
-            for (size_t m = 0; m < devices.size(); m++) {
-                resident::TableView<Word> part = tables.build(m);
-                cudaStream_t copies = replica.copies[m]->get();
-                size_t bytes = part.rows * sizeof(Word);
-                CUDA_CHECK(cudaMemcpyAsync(replica.keys.data() + first, part.keys, bytes,
-                                           cudaMemcpyDefault, copies));
-                CUDA_CHECK(cudaMemcpyAsync(replica.payloads.data() + first, part.payloads, bytes,
-                                           cudaMemcpyDefault, copies));
-                CUDA_CHECK(cudaEventRecord(replica.copied[m].get(), copies));
-                CUDA_CHECK(cudaStreamWaitEvent(replica.stream.get(), replica.copied[m].get(), 0));
-                first += part.rows;
-            }
-            resident::joinResident(
-                resident::TableView<Word>{replica.keys.data(), replica.payloads.data(), first},
-                tables.probe(n), matches.of(n).columns(), replica.workspace.data(),
-                replica.workspace.lengthBytes(), replica.stream.get());
-        }
-        synchronize(devices);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    };
-    matches.poison();
-    run();
-    bool correct = isRight(matches, expected);
-    std::vector<double> rounds;
-    for (int i = 0; i < RUNS; i++) {
-        rounds.push_back(static_cast<double>(spec.buildRows + spec.probeRows) / run() / 1e9);
-    }
-    lineOf("replicated", spec, devices.size(), 8 * sizeof(Word))
-        .rounds("Gtuples/s", rounds)
-        .checked(correct, expected.count, matches.digest().sum)
-        .print();
-    return correct;
-}
-
 // What to measure with one pair of tables.
 struct Measured {
     std::vector<uint32_t> chunks;
@@ -319,15 +180,18 @@ bool benchCase(const DataSpec& spec, const Measured& measured) {
     uint64_t share = expected.count / devices.size();
     SpreadMatches<Word> matches(devices,
                                 spec.zipf > 0 ? expected.count : share + share / 16 + 65536);
+    BulkCase kind{spec, ""};
     bool correct = true;
     for (uint32_t chunks : measured.chunks) {
-        correct &= benchRepartitioned(tables, matches, expected, ExchangeMode::PEER_STORES, chunks);
+        correct &= benchRepartitioned(tables, kind, matches, expected, ExchangeMode::PEER_STORES,
+                                      chunks, RUNS);
     }
     if (measured.withCopies) {
-        correct &= benchRepartitioned(tables, matches, expected, ExchangeMode::STAGED_COPIES, 0);
+        correct &= benchRepartitioned(tables, kind, matches, expected, ExchangeMode::STAGED_COPIES,
+                                      0, RUNS);
     }
     if (measured.withReplicas) {
-        correct &= benchReplicated(tables, matches, expected);
+        correct &= benchReplicated(tables, kind, matches, expected, RUNS);
     }
     return correct;
 }
@@ -355,26 +219,10 @@ int benchTargets(int log2) {
     return correct ? 0 : 1;
 }
 
-int benchPapers() {
-    bool correct = true;
-    for (unsigned hit : {1u, 30u, 100u}) {
-        DataSpec spec = specOf(335544320, 335544320);
-        spec.hitPercent = hit;
-        spec.domain = KeyDomain::SPARSE;
-        correct &= benchCase<int64_t>(spec, {{0}, false, true});
-    }
-    uint64_t rows = 500000000 * allDevices().size();
-    DataSpec spec = specOf(rows, rows);
-    spec.hitPercent = 30;
-    spec.domain = KeyDomain::SPARSE;
-    correct &= benchCase<int64_t>(spec, {{0}, false, false});
-    return correct ? 0 : 1;
-}
-
 int usage() {
     std::fprintf(
         stderr,
-        "usage: repartition_bench check [max rows] | targets LOG2 | papers | "
+        "usage: repartition_bench check [max rows] | targets LOG2 | "
         "join BUILD PROBE CHUNKS... (numbers of rows and of chunks; LOG2 from 20 to 31)\n");
     return 2;
 }
@@ -387,9 +235,6 @@ int run(int argc, char** argv) {
     }
     if (command == "targets" && argc == 3 && number(2) >= 20 && number(2) <= 31) {
         return benchTargets(static_cast<int>(number(2)));
-    }
-    if (command == "papers" && argc == 2) {
-        return benchPapers();
     }
     if (command == "join" && argc >= 5) {
         Measured measured;

@@ -10,9 +10,9 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <vector>
 
-#include "result_line.h"
 #include "sharded_sort_merge.h"
 
 namespace gpujoin::bench {
@@ -21,8 +21,11 @@ namespace {
 using sortmerge::JoinStatus;
 using sortmerge::Shard;
 using sortmerge::ShardedSortMerge;
+using sortmerge::ShardTrace;
 
 constexpr int RUNS = 5;
+constexpr const char* SHARD_STEP_NAMES[sortmerge::SHARD_STEP_COUNT] = {
+    "scatter_ms", "build_sort_ms", "probe_sort_ms", "merge_ms"};
 
 template <typename Word>
 __global__ void fillShard(Generator<Word> g, bool isBuild, uint64_t first, uint64_t rows,
@@ -138,9 +141,9 @@ class ShardedRunner {
     }
 
     // Returns the milliseconds from the call until all devices have finished.
-    double run() {
+    double run(const ShardTrace& trace = {}) {
         auto start = std::chrono::steady_clock::now();
-        JoinStatus status = join.join(shards);
+        JoinStatus status = join.join(shards, trace);
         if (status != JoinStatus::OK) {
             std::fprintf(stderr, "The sharded join failed: %s.\n", resident::describe(status));
             std::exit(1);
@@ -196,6 +199,23 @@ class ShardedRunner {
     std::vector<Shard<Word>> shards;
 };
 
+// Runs once more and adds the steps of the first device.
+template <typename Word>
+void addSteps(ShardedRunner<Word>& runner, ResultLine& line) {
+    CUDA_CHECK(cudaSetDevice(0));
+    Event start;
+    Event ends[sortmerge::SHARD_STEP_COUNT];
+    ShardTrace trace;
+    trace.start = start.get();
+    for (int i = 0; i < sortmerge::SHARD_STEP_COUNT; i++) {
+        trace.stepEnds[i] = ends[i].get();
+    }
+    runner.run(trace);
+    for (int i = 0; i < sortmerge::SHARD_STEP_COUNT; i++) {
+        line.with(SHARD_STEP_NAMES[i], ends[i].millisecondsSince(i == 0 ? start : ends[i - 1]));
+    }
+}
+
 template <typename Word>
 Digest expectedOf(const DataSpec& spec) {
     CUDA_CHECK(cudaSetDevice(0));
@@ -220,35 +240,6 @@ bool checkCase(ShardedSortMerge& join, const DataSpec& spec, int devices) {
                 (unsigned long long)spec.buildRows, (unsigned long long)spec.probeRows,
                 (unsigned long long)spec.copies, spec.zipf, nameOf(spec.domain), expected.count);
     std::fflush(stdout);
-    return correct;
-}
-
-template <typename Word>
-bool benchCase(ShardedSortMerge& join, uint64_t rows, int devices) {
-    DataSpec spec;
-    spec.buildRows = rows;
-    spec.probeRows = rows;
-    Digest expected = expectedOf<Word>(spec);
-    uint64_t capacityRows = devices == 1 ? expected.count : expected.count * 3 / (2 * devices);
-    ShardedRunner<Word> runner(join, spec, capacityRows, devices);
-    runner.poison();
-    runner.run();
-    bool correct = runner.isCorrect(expected);
-    std::vector<double> rounds;
-    for (int run = 0; run < RUNS; run++) {
-        rounds.push_back(2.0 * static_cast<double>(rows) / runner.run() / 1e6);
-    }
-    correct &= runner.isCorrect(expected);
-    runner.printShares();
-    ResultLine("bulk-join")
-        .with("algorithm", "sort-merge-sharded")
-        .with("devices", uint64_t(devices))
-        .with("word_bits", uint64_t{8 * sizeof(Word)})
-        .with("build_rows", rows)
-        .with("probe_rows", rows)
-        .rounds("Gtuples/s", rounds)
-        .checked(correct, expected.count, expected.sum)
-        .print();
     return correct;
 }
 
@@ -288,15 +279,36 @@ int checkSharded(int devices) {
     return wrong;
 }
 
-bool benchSharded(int devices, int log2Max) {
-    std::vector<int> numbers;
-    for (int d = 0; d < devices; d++) {
-        numbers.push_back(d);
-    }
+template <typename Word>
+bool benchSharded(const BulkCase& measured, int devices) {
+    std::vector<int> numbers(devices);
+    std::iota(numbers.begin(), numbers.end(), 0);
     ShardedSortMerge join(numbers);
-    uint64_t rows = uint64_t{1} << log2Max;
-    bool correct = benchCase<int32_t>(join, rows, devices);
-    return benchCase<int64_t>(join, rows, devices) && correct;
+    const DataSpec& spec = measured.spec;
+    Digest expected = expectedOf<Word>(spec);
+    // Frequent keys go to one device, whose results must fit too.
+    bool isSkewed = devices == 1 || spec.zipf > 0;
+    uint64_t capacityRows = isSkewed ? expected.count : expected.count * 3 / (2 * devices) + 65536;
+    ShardedRunner<Word> runner(join, spec, capacityRows, devices);
+    runner.poison();
+    runner.run();
+    bool correct = runner.isCorrect(expected);
+    std::vector<double> rounds;
+    auto tuples = static_cast<double>(spec.buildRows + spec.probeRows);
+    for (int run = 0; run < RUNS; run++) {
+        rounds.push_back(tuples / runner.run() / 1e6);
+    }
+    correct &= runner.isCorrect(expected);
+    runner.printShares();
+    ResultLine line =
+        bulkLine("sort-merge-sharded", measured, static_cast<size_t>(devices), 8 * sizeof(Word));
+    line.rounds("Gtuples/s", rounds).checked(correct, expected.count, expected.sum);
+    addSteps(runner, line);
+    line.print();
+    return correct;
 }
+
+template bool benchSharded<int32_t>(const BulkCase&, int);
+template bool benchSharded<int64_t>(const BulkCase&, int);
 
 }  // namespace gpujoin::bench

@@ -3,15 +3,16 @@
 // Checks and measures the sharded sort-merge join.
 #pragma once
 
-#include "tables.cuh"
+#include "bulk_line.h"
 
 namespace gpujoin::bench {
 
 // Joins tables of many shapes over `devices` devices, and returns how many results are wrong.
 int checkSharded(int devices);
 
-// Joins 2^log2Max x 2^log2Max rows over `devices` devices and prints a ResultLine for each width.
-// Returns whether all results are correct.
-bool benchSharded(int devices, int log2Max);
+// Joins tables over `devices` devices, which all must exist, and prints a ResultLine. Returns whether
+// all results are correct.
+template <typename Word>
+bool benchSharded(const BulkCase& measured, int devices);
 
 }  // namespace gpujoin::bench

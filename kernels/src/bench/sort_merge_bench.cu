@@ -20,119 +20,20 @@
 #include <vector>
 
 #include "device_memory.h"
-#include "peer_rounds.cuh"
-#include "result_line.h"
 #include "sharded_bench.h"
-#include "sort_merge_join.h"
-#include "sort_merge_peer.h"
+#include "sort_merge_runner.cuh"
 #include "tables.cuh"
 
 namespace gpujoin::bench {
 namespace {
 
-using sortmerge::JoinStatus;
-
 constexpr int RUNS = 5;
-constexpr const char* TABLE_STEP_NAMES[sortmerge::TABLE_STEPS] = {
-    "check", "sample_1", "count_1", "pass_1", "sample_2", "count_2", "pass_2", "sort"};
-
-// Returns the key of a step's duration.
-std::string nameOfStep(int step) {
-    if (step == sortmerge::MERGE_STEP) {
-        return "merge_ms";
-    }
-    const char* table = step < sortmerge::TABLE_STEPS ? "build_" : "probe_";
-    return std::string(table) + TABLE_STEP_NAMES[step % sortmerge::TABLE_STEPS] + "_ms";
-}
-
-struct Timing {
-    double totalMs = 0;
-    double stepMs[sortmerge::JOIN_STEP_COUNT] = {};
-};
-
 std::string nameOf(const DataSpec& s, int wordBits) {
     char text[200];
     std::snprintf(text, sizeof(text), "%d-bit %llu x %llu copies=%llu hit=%u%% zipf=%.2f %s",
                   wordBits, (unsigned long long)s.buildRows, (unsigned long long)s.probeRows,
                   (unsigned long long)s.copies, s.hitPercent, s.zipf, nameOf(s.domain));
     return text;
-}
-
-// Counts the result rows whose key is less than that of the row before.
-template <typename Word>
-__global__ void countInversions(resident::MatchColumns<Word> matches, unsigned long long* result) {
-    uint64_t stride = uint64_t{gridDim.x} * blockDim.x;
-    uint64_t rows =
-        *matches.matchCount < matches.capacityRows ? *matches.matchCount : matches.capacityRows;
-    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i + 1 < rows; i += stride) {
-        if (matches.keys[i] > matches.keys[i + 1]) {
-            atomicAdd(result, 1ull);
-        }
-    }
-}
-
-template <typename Word>
-unsigned long long inversionsOf(const resident::MatchColumns<Word>& matches) {
-    DeviceArray<unsigned long long> count(1);
-    CUDA_CHECK(cudaMemset(count.data(), 0, count.lengthBytes()));
-    countInversions<<<FILL_BLOCKS, FILL_THREADS>>>(matches, count.data());
-    unsigned long long result;
-    CUDA_CHECK(cudaMemcpy(&result, count.data(), sizeof(result), cudaMemcpyDeviceToHost));
-    return result;
-}
-
-template <typename Word>
-class SortMergeRunner {
-  public:
-    explicit SortMergeRunner(const Tables<Word>& tables)
-        : tables(tables),
-          workspace(
-              sortmerge::workspaceBytes<Word>(tables.spec().buildRows, tables.spec().probeRows)) {}
-
-    Timing run(const resident::MatchColumns<Word>& columns) {
-        Event start;
-        Event ends[sortmerge::JOIN_STEP_COUNT];
-        sortmerge::JoinTrace trace;
-        for (int i = 0; i < sortmerge::JOIN_STEP_COUNT; i++) {
-            trace.stepEnds[i] = ends[i].get();
-        }
-        start.record();
-        JoinStatus status =
-            sortmerge::joinSorted(tables.build(), tables.probe(), columns, workspace.data(),
-                                  workspace.lengthBytes(), cudaStream_t{}, trace);
-        if (status != JoinStatus::OK) {
-            std::fprintf(stderr, "The join failed: %s.\n", resident::describe(status));
-            std::exit(1);
-        }
-        CUDA_CHECK(cudaDeviceSynchronize());
-        Timing timing;
-        timing.totalMs = ends[sortmerge::JOIN_STEP_COUNT - 1].millisecondsSince(start);
-        for (int i = 0; i < sortmerge::JOIN_STEP_COUNT; i++) {
-            timing.stepMs[i] = ends[i].millisecondsSince(i == 0 ? start : ends[i - 1]);
-        }
-        return timing;
-    }
-
-    size_t workspaceBytes() const { return workspace.lengthBytes(); }
-
-  private:
-    const Tables<Word>& tables;
-    DeviceArray<unsigned char> workspace;
-};
-
-template <typename Word>
-bool isCorrect(const Matches<Word>& matches, const Digest& expected) {
-    Digest got = matches.digest();
-    unsigned long long inversions = inversionsOf(matches.columns());
-    bool correct = got == expected && matches.count() == expected.count && inversions == 0;
-    if (!correct) {
-        std::printf(
-            "  WRONG rows=%llu counter=%llu expected=%llu sum=%016llx expected=%016llx "
-            "inversions=%llu\n",
-            got.count, (unsigned long long)matches.count(), expected.count, got.sum, expected.sum,
-            inversions);
-    }
-    return correct;
 }
 
 template <typename Word>
@@ -248,68 +149,15 @@ int checkAll(uint64_t maxRows) {
     return wrong == 0 ? 0 : 1;
 }
 
-ResultLine lineOf(const char* algorithm, const DataSpec& spec, int wordBits) {
-    ResultLine line("bulk-join");
-    line.with("algorithm", algorithm)
-        .with("devices", uint64_t{1})
-        .with("word_bits", uint64_t(wordBits))
-        .with("build_rows", spec.buildRows)
-        .with("probe_rows", spec.probeRows)
-        .with("copies", spec.copies)
-        .with("hit_percent", uint64_t{spec.hitPercent})
-        .with("zipf", spec.zipf)
-        .with("keys", nameOf(spec.domain));
-    return line;
-}
-
-template <typename Word>
-bool benchSortMerge(const Tables<Word>& tables, const Digest& expected,
-                    const Matches<Word>& matches) {
-    const DataSpec& spec = tables.spec();
-    SortMergeRunner<Word> runner(tables);
-    matches.poison();
-    runner.run(matches.columns());
-    std::vector<double> rounds;
-    double stepMs[sortmerge::JOIN_STEP_COUNT] = {};
-    for (int run = 0; run < RUNS; run++) {
-        Timing timing = runner.run(matches.columns());
-        rounds.push_back(tuplesOf(spec) / timing.totalMs / 1e6);
-        for (int i = 0; i < sortmerge::JOIN_STEP_COUNT; i++) {
-            stepMs[i] += timing.stepMs[i] / RUNS;
-        }
-    }
-    bool correct = isCorrect(matches, expected);
-    ResultLine line = lineOf("sort-merge", spec, 8 * sizeof(Word));
-    line.rounds("Gtuples/s", rounds)
-        .checked(correct, matches.count(), matches.digest().sum)
-        .with("workspace_bytes", uint64_t{runner.workspaceBytes()});
-    for (int i = 0; i < sortmerge::JOIN_STEP_COUNT; i++) {
-        line.with(nameOfStep(i).c_str(), stepMs[i]);
-    }
-    line.print();
-    return correct;
-}
-
-template <typename Word>
-bool benchPeer(const Tables<Word>& tables, const Digest& expected, const Matches<Word>& matches) {
-    const DataSpec& spec = tables.spec();
-    std::vector<double> rounds = peerRounds(tables, matches, RUNS);
-    bool correct = matches.digest() == expected && matches.count() == expected.count;
-    lineOf("cub-sort-merge", spec, 8 * sizeof(Word))
-        .rounds("Gtuples/s", rounds)
-        .checked(correct, matches.count(), matches.digest().sum)
-        .print();
-    return correct;
-}
-
 template <typename Word>
 bool benchCase(const DataSpec& spec, bool withPeer = false) {
     Tables<Word> tables(spec);
     Digest expected = tables.expected(true);
     Matches<Word> matches(expected.count, true);
-    bool correct = benchSortMerge(tables, expected, matches);
+    BulkCase measured{spec, ""};
+    bool correct = benchSortMerge(tables, measured, expected, matches, RUNS);
     if (withPeer) {
-        correct &= benchPeer(tables, expected, matches);
+        correct &= benchPeer(tables, measured, expected, matches, RUNS);
     }
     return correct;
 }
@@ -346,7 +194,7 @@ int usage() {
     std::fprintf(
         stderr,
         "usage: sort_merge_bench check [max rows] | join LOG2 [targets] | check-devices N | "
-        "join-devices LOG2 N (LOG2 from 10 to 29)\n");
+        "join-devices LOG2 N (LOG2 from 10 to 30)\n");
     return 2;
 }
 
@@ -356,7 +204,7 @@ int run(int argc, char** argv) {
     if (command == "check" && argc <= 3) {
         return checkAll(argc > 2 ? number(2) : ~0ull);
     }
-    if (command == "join" && (argc == 3 || argc == 4) && number(2) >= 10 && number(2) <= 29) {
+    if (command == "join" && (argc == 3 || argc == 4) && number(2) >= 10 && number(2) <= 30) {
         return benchAll(static_cast<int>(number(2)), argc == 4);
     }
     if (command == "check-devices" && argc == 3) {
@@ -364,10 +212,14 @@ int run(int argc, char** argv) {
         std::printf("CHECK wrong=%d\n", wrong);
         return wrong == 0 ? 0 : 1;
     }
-    if (command == "join-devices" && argc == 4 && number(2) >= 10 && number(2) <= 29) {
-        int log2Max = static_cast<int>(number(2));
-        bool correct = benchSharded(1, log2Max);
-        correct &= benchSharded(static_cast<int>(number(3)), log2Max);
+    if (command == "join-devices" && argc == 4 && number(2) >= 10 && number(2) <= 30) {
+        uint64_t rows = uint64_t{1} << number(2);
+        BulkCase measured{specOf(rows, rows), ""};
+        bool correct = true;
+        for (int devices : {1, static_cast<int>(number(3))}) {
+            correct &= benchSharded<int32_t>(measured, devices);
+            correct &= benchSharded<int64_t>(measured, devices);
+        }
         return correct ? 0 : 1;
     }
     return usage();

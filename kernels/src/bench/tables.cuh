@@ -44,7 +44,7 @@ struct DataSpec {
     GPUJOIN_HD uint64_t distinctKeys() const { return (buildRows + copies - 1) / copies; }
     // Number of keys that probe rows draw from; those from distinctKeys() on have no match.
     GPUJOIN_HD uint64_t drawnKeys() const {
-        uint64_t drawn = distinctKeys() * 100 / (hitPercent == 0 ? 1 : hitPercent);
+        uint64_t drawn = hitPercent == 0 ? 2 * distinctKeys() : distinctKeys() * 100 / hitPercent;
         return drawn == 0 ? 1 : drawn;
     }
     GPUJOIN_HD unsigned keyBits() const {
@@ -76,20 +76,22 @@ struct Generator {
     }
     GPUJOIN_HD uint64_t buildId(uint64_t row) const { return row / spec.copies; }
     GPUJOIN_HD uint64_t probeId(uint64_t row) const {
-        uint64_t keys = spec.drawnKeys();
+        // Keys without a match follow those of the build table.
+        uint64_t first = spec.hitPercent == 0 ? spec.distinctKeys() : 0;
+        uint64_t keys = spec.drawnKeys() - first;
         if (spec.domain == KeyDomain::ORDERED) {
-            return static_cast<uint64_t>(static_cast<double>(row) /
-                                         static_cast<double>(spec.probeRows) *
-                                         static_cast<double>(keys));
+            return first + static_cast<uint64_t>(static_cast<double>(row) /
+                                                 static_cast<double>(spec.probeRows) *
+                                                 static_cast<double>(keys));
         }
         uint64_t random = mix(row * 2 + 1 + spec.seed);
         if (spec.zipf > 0) {
-            return zipfRank((random >> 11) * 0x1.0p-53, static_cast<double>(keys));
+            return first + zipfRank((random >> 11) * 0x1.0p-53, static_cast<double>(keys));
         }
 #if defined(__CUDA_ARCH__)
-        return __umul64hi(random, keys);
+        return first + __umul64hi(random, keys);
 #else
-        return static_cast<uint64_t>((static_cast<unsigned __int128>(random) * keys) >> 64);
+        return first + static_cast<uint64_t>((static_cast<unsigned __int128>(random) * keys) >> 64);
 #endif
     }
     GPUJOIN_HD Word buildPayload(uint64_t row) const { return static_cast<Word>(mix(row ^ 0xB0)); }

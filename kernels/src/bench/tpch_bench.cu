@@ -1,26 +1,34 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// TPC-H query 4 in the memory of one device, by a semi-join, and checks of the semi-join.
+// TPC-H queries in device memory, and checks of the semi-join.
 //
-//   tpch_bench check     joins tables of many shapes and compares the results with those of the
-//                        host; exits with 1 on a difference
-//   tpch_bench q4 SCALE  runs query 4 with each key set, and measures how fast the device reads
-//                        the columns
+//   tpch_bench check             joins tables of many shapes and compares the results with those of
+//                                the host; exits with 1 on a difference
+//   tpch_bench q4 SCALE          runs query 4 by a semi-join with each key set
+//   tpch_bench q4 SCALE DEVICES  runs query 4 over several devices, each of which has a range of the
+//                                orders and their lines
+//   tpch_bench q3 SCALE          runs query 3 or 5: scans, key sets, a join of the selected rows
+//   tpch_bench q5 SCALE
 //
-// Each case prints a ResultLine of five runs after a warm-up. A run is the time until the host has
-// the answer, which is compared with one that needs no join (TpchRows::isCounted).
+// Also measures how fast a device reads columns. Each case prints a ResultLine of five runs after a
+// warm-up. A run is the time until the host has the answer, which is compared with one that needs no
+// join (TpchRows::isCounted, TpchSales::revenueOf).
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "device_memory.h"
 #include "result_line.h"
 #include "semi_join_check.h"
 #include "semi_join_runner.cuh"
+#include "tpch_queries.h"
 #include "tpch_rows.h"
 #include "tpch_tables.cuh"
 
@@ -54,27 +62,24 @@ __global__ void readColumn(const uint4* column, uint64_t words, unsigned* target
 }
 
 // Measures the ceiling of a query that reads each column once, in 10^9 bytes a second.
-double readingGBs(const TpchTables& tables) {
+double readingGBs() {
+    constexpr uint64_t COLUMN_BYTES = uint64_t{4} << 30;
+    DeviceArray<unsigned char> column(COLUMN_BYTES);
     DeviceArray<unsigned> target(1);
+    CUDA_CHECK(cudaMemset(column.data(), 0, COLUMN_BYTES));
+    int multiprocessors = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     std::vector<double> rates;
     for (int run = 0; run <= RUNS; run++) {
         Event start;
         Event end;
         start.record();
-        size_t bytes = 0;
-        auto read = [&](const auto& column) {
-            uint64_t words = column.lengthBytes() / sizeof(uint4);
-            bytes += words * sizeof(uint4);
-            readColumn<<<132 * 4, 512>>>(reinterpret_cast<const uint4*>(column.data()), words,
-                                         target.data());
-        };
-        read(tables.lineKeys);
-        read(tables.commitDates);
-        read(tables.receiptDates);
+        readColumn<<<multiprocessors * 4, 512>>>(reinterpret_cast<const uint4*>(column.data()),
+                                                 COLUMN_BYTES / sizeof(uint4), target.data());
         end.record();
         CUDA_CHECK(cudaDeviceSynchronize());
         if (run > 0) {
-            rates.push_back(static_cast<double>(bytes) / end.millisecondsSince(start) / 1e6);
+            rates.push_back(COLUMN_BYTES / end.millisecondsSince(start) / 1e6);
         }
     }
     ResultLine("ceiling-device-read").rounds("GB/s", rates).print();
@@ -154,16 +159,108 @@ bool benchQuery4(const TpchTables& tables, uint64_t scale, bool isClustered, Key
     return correct;
 }
 
-bool benchQuery4(uint64_t scale, bool isClustered) {
-    TpchTables tables({scale * TpchRows::ORDERS_PER_SCALE, isClustered});
-    double readGBs = readingGBs(tables);
+bool benchQuery4(uint64_t scale, bool isClustered, double readGBs) {
+    TpchTables tables({scale * TpchRows::ORDERS_PER_SCALE, 0, isClustered});
     bool correct = benchQuery4(tables, scale, isClustered, KeySetKind::AUTO, readGBs);
     correct &= benchQuery4(tables, scale, isClustered, KeySetKind::DIRECT, readGBs);
     return correct & benchQuery4(tables, scale, isClustered, KeySetKind::HASH, readGBs);
 }
 
+// The part of a device in query 4: a range of the orders, and their lines.
+class Query4Part {
+  public:
+    Query4Part(int device, const TpchRows& rows) : device(device) {
+        CUDA_CHECK(cudaSetDevice(device));
+        tables = std::make_unique<TpchTables>(rows);
+        expected = tables->query4();
+        runner = std::make_unique<SemiJoinRunner<int64_t>>(query4(*tables, KeySetKind::AUTO), 0);
+    }
+    ~Query4Part() {
+        CUDA_CHECK(cudaSetDevice(device));
+        runner.reset();
+        tables.reset();
+    }
+    Query4Part(const Query4Part&) = delete;
+    Query4Part& operator=(const Query4Part&) = delete;
+
+    void run() {
+        CUDA_CHECK(cudaSetDevice(device));
+        runner->run();
+    }
+    const std::vector<uint64_t>& counts() const { return runner->groupCounts(); }
+    const std::vector<uint64_t>& expectedCounts() const { return expected; }
+    uint64_t lines() const { return tables->lineKeys.count(); }
+    size_t lengthBytes() const { return tables->lengthBytes(); }
+
+  private:
+    int device;
+    std::unique_ptr<TpchTables> tables;
+    std::vector<uint64_t> expected;
+    std::unique_ptr<SemiJoinRunner<int64_t>> runner;
+};
+
+// Orders and their lines are on one device, so each device joins its part, driven by a thread.
+bool benchQuery4(uint64_t scale, int devices, double readGBs) {
+    uint64_t orders = scale * TpchRows::ORDERS_PER_SCALE;
+    std::vector<std::unique_ptr<Query4Part>> parts;
+    for (int d = 0; d < devices; d++) {
+        uint64_t first = orders * d / devices;
+        uint64_t end = orders * (d + 1) / devices;
+        parts.push_back(std::make_unique<Query4Part>(d, TpchRows{end - first, first, true}));
+    }
+    std::vector<double> rounds;
+    bool correct = true;
+    uint64_t total = 0;
+    for (int run = 0; run <= RUNS; run++) {
+        auto begin = std::chrono::steady_clock::now();
+        std::vector<std::thread> threads;
+        for (auto& part : parts) {
+            threads.emplace_back([&part] { part->run(); });
+        }
+        for (std::thread& thread : threads) {
+            thread.join();
+        }
+        std::vector<uint64_t> counts(TpchRows::PRIORITIES);
+        for (auto& part : parts) {
+            for (uint32_t p = 0; p < TpchRows::PRIORITIES; p++) {
+                counts[p] += part->counts()[p];
+            }
+        }
+        std::chrono::duration<double, std::milli> ms = std::chrono::steady_clock::now() - begin;
+        for (auto& part : parts) {
+            correct &= part->counts() == part->expectedCounts();
+        }
+        total = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
+        if (run > 0) {
+            rounds.push_back(ms.count());
+        }
+    }
+    uint64_t lines = 0;
+    size_t bytes = 0;
+    for (auto& part : parts) {
+        lines += part->lines();
+        bytes += part->lengthBytes();
+    }
+    ResultLine("tpch-q4")
+        .with("scale_factor", scale)
+        .with("devices", uint64_t(devices))
+        .with("order_of_rows", "by-key")
+        .with("orders", orders)
+        .with("lines", lines)
+        .with("input_bytes", uint64_t{bytes})
+        .rounds("ms", rounds)
+        .checked(correct, total, total)
+        .with("bound", static_cast<double>(bytes) / devices / readGBs / 1e6)
+        .with("bounded_by", "device-read")
+        .print();
+    return correct;
+}
+
 int usage() {
-    std::fprintf(stderr, "usage: tpch_bench check | q4 SCALE (scale factor from 1 to 1000)\n");
+    std::fprintf(stderr,
+                 "usage: tpch_bench check | q3 SCALE | q4 SCALE [DEVICES] | q5 SCALE (scale factor "
+                 "from 1 to 1000 for query 4, to %llu for others; 1 to 8 devices)\n",
+                 (unsigned long long)MAX_SALES_SCALE);
     return 2;
 }
 
@@ -172,12 +269,31 @@ int run(int argc, char** argv) {
     if (command == "check" && argc == 2) {
         return checkSemiJoins() ? 0 : 1;
     }
-    uint64_t scale = command == "q4" && argc == 3 ? std::strtoull(argv[2], nullptr, 10) : 0;
-    if (scale < 1 || scale > 1000) {
+    uint64_t scale = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 0;
+    bool (*bench)(uint64_t, bool, double) = nullptr;
+    if (command == "q3" && scale <= MAX_SALES_SCALE) {
+        bench = benchQuery3;
+    } else if (command == "q4" && scale <= 1000) {
+        bench = benchQuery4;
+    } else if (command == "q5" && scale <= MAX_SALES_SCALE) {
+        bench = benchQuery5;
+    }
+    if (bench == nullptr || scale < 1) {
         return usage();
     }
-    bool correct = benchQuery4(scale, true);
-    return benchQuery4(scale, false) && correct ? 0 : 1;
+    if (argc == 4 && command == "q4") {
+        uint64_t devices = std::strtoull(argv[3], nullptr, 10);
+        if (devices < 1 || devices > 8) {
+            return usage();
+        }
+        return benchQuery4(scale, static_cast<int>(devices), readingGBs()) ? 0 : 1;
+    }
+    if (argc != 3) {
+        return usage();
+    }
+    double readGBs = readingGBs();
+    bool correct = bench(scale, true, readGBs);
+    return bench(scale, false, readGBs) && correct ? 0 : 1;
 }
 
 }  // namespace

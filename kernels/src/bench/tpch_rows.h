@@ -29,6 +29,8 @@ struct TpchRows {
     static constexpr int16_t QUARTER_LAST_DAY = 638;
 
     uint64_t orders;
+    // Number of the first order: devices hold consecutive orders.
+    uint64_t firstOrder;
     // Whether orders are stored in the order of their keys, as the specification's generator
     // writes them.
     bool isClustered;
@@ -36,13 +38,17 @@ struct TpchRows {
     // Returns the number of the order that is stored at a row. Not clustered, adjacent rows are far
     // apart: the factor is a prime above the number of orders, so the result is a permutation.
     GPUJOIN_HD uint64_t orderAt(uint64_t row) const {
-        return isClustered ? row : row * 2654435761ull % orders;
+        return firstOrder + (isClustered ? row : row * 2654435761ull % orders);
     }
 
     // Of each 32 keys the first 8 are used. Keys start at 1.
     GPUJOIN_HD static int64_t orderKey(uint64_t order) {
         uint64_t number = order + 1;
         return static_cast<int64_t>(number / 8 * 32 + number % 8);
+    }
+    // Returns the order of a key.
+    GPUJOIN_HD static uint64_t orderOf(int64_t key) {
+        return static_cast<uint64_t>(key / 32 * 8 + key % 32 - 1);
     }
     GPUJOIN_HD static int16_t orderDate(uint64_t order) {
         return static_cast<int16_t>(uniform(bitsOf(order, 0), 0, ORDER_DAYS));

@@ -3,8 +3,10 @@
 // The parts of the resident join that also compile for the CPU: hash, plan, table and items. Runs
 // on one thread.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <random>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "../../main/cuda/resident/exchange_plan.h"
 #include "../../main/cuda/resident/join_item.h"
 #include "../../main/cuda/resident/join_plan.h"
+#include "../../main/cuda/resident/key_record.h"
 
 namespace gpujoin::resident {
 namespace {
@@ -203,6 +206,72 @@ void shouldFindEveryRowOfAChain(unsigned seed) {
     EXPECT(table.after(Table::NONE) == Table::NONE && !table.matches(Table::NONE, 0));
 }
 
+// A record, padded with zeros, with a unit of another record behind it.
+std::vector<KeyUnit> recordOf(const std::vector<uint8_t>& key) {
+    size_t units = (sizeof(uint32_t) + key.size() + sizeof(KeyUnit) - 1) / sizeof(KeyUnit);
+    std::vector<KeyUnit> record(units + 1, KeyUnit{0, 0});
+    auto length = static_cast<uint32_t>(key.size());
+    auto* bytes = reinterpret_cast<unsigned char*>(record.data());
+    std::memcpy(bytes, &length, sizeof(length));
+    std::copy(key.begin(), key.end(), bytes + sizeof(length));
+    record[units].low = std::random_device{}();
+    return record;
+}
+
+void shouldCompareEachByteOfRecords() {
+    std::mt19937 random(7);
+    for (size_t length = 0; length <= 40; length++) {
+        std::vector<uint8_t> key(length);
+        for (uint8_t& byte : key) {
+            byte = static_cast<uint8_t>(random());
+        }
+        std::vector<KeyUnit> record = recordOf(key);
+        EXPECT(equalRecords(record.data(), recordOf(key).data()));
+        for (size_t at = 0; at < length; at++) {
+            std::vector<uint8_t> other = key;
+            other[at] ^= 1u << random() % 8;
+            EXPECT(!equalRecords(record.data(), recordOf(other).data()));
+        }
+        key.push_back(0);
+        EXPECT(!equalRecords(record.data(), recordOf(key).data()));
+        EXPECT(!equalRecords(recordOf(key).data(), record.data()));
+    }
+}
+
+// The rows of a chain have the same hash, and every other one the key of the probe row.
+void shouldMatchHashesByTheirRecords() {
+    using Table = ChainTable<int64_t>;
+    constexpr uint32_t ROWS = 8;
+    constexpr int64_t HASH = 42;
+    std::vector<KeyUnit> equal = recordOf({1, 2, 3, 4, 5, 6});
+    std::vector<KeyUnit> other = recordOf({1, 2, 3, 4, 5, 7});
+    // two runs, of words and addresses; numbers of rows start in the first one
+    std::vector<std::vector<int64_t>> runs(2, std::vector<int64_t>(2 * RUN_ROWS));
+    const int64_t* starts[] = {runs[0].data(), runs[1].data()};
+    auto put = [&](uint64_t row, const std::vector<KeyUnit>& record) {
+        runs[row / RUN_ROWS][RUN_ROWS + row % RUN_ROWS] = reinterpret_cast<int64_t>(record.data());
+    };
+    std::vector<uint64_t> memory(Table::lengthBytes(ROWS, 4) / sizeof(uint64_t) + 1);
+    Table table = Table::over(memory.data(), ROWS, 4);
+    table.clear(0, 1);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        int64_t number = static_cast<int64_t>(RUN_ROWS) - 4 + row;
+        put(number, row % 2 == 0 ? equal : other);
+        table.insert(row, {HASH, number});
+    }
+    put(0, equal);
+    HashedWords words{{starts}, {starts}};
+    uint32_t found = 0;
+    for (uint32_t link = table.chain(HASH); link != Table::NONE; link = table.after(link)) {
+        bool isEqual = words.match(table, link, {HASH, 0});
+        EXPECT(isEqual == (table.payloadAt(link) % 2 == 0));
+        EXPECT(!words.match(table, link, {HASH + 1, 0}));
+        EXPECT(ExactWords{}.match(table, link, {HASH, 0}));
+        found += isEqual ? 1 : 0;
+    }
+    EXPECT(found == ROWS / 2);
+}
+
 void shouldCoverEveryPairOfRowsWithOneItem() {
     constexpr uint32_t ROWS = 3000;
     const uint32_t sizes[] = {0, 1, ROWS, ROWS + 1, 3 * ROWS};
@@ -255,6 +324,8 @@ int main() {
         shouldFindEveryRowOfAChain<int64_t>(seed);
         shouldFindEveryRowOfAChain<int32_t>(seed);
     }
+    shouldCompareEachByteOfRecords();
+    shouldMatchHashesByTheirRecords();
     shouldCoverEveryPairOfRowsWithOneItem();
     shouldLocateTheExtraItemsOfPartitions();
     std::printf("failures=%d\n", failures);

@@ -3,13 +3,15 @@
 // The parts of the semi-join that also compile for the CPU, and the generated tables of its
 // benchmark. Runs on one thread.
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <random>
 #include <set>
 #include <vector>
 
-#include "../../bench/tpch_rows.h"
+#include "../../bench/tpch_sales.h"
 #include "../../main/cuda/semijoin/semi_join_call.h"
 
 namespace gpujoin::semijoin {
@@ -17,6 +19,8 @@ namespace {
 
 using bench::TpchLine;
 using bench::TpchRows;
+using bench::TpchSale;
+using bench::TpchSales;
 
 int failures = 0;
 
@@ -222,12 +226,62 @@ void shouldUseEightOfEach32OrderKeys() {
 }
 
 void shouldStoreEachOrderOnce() {
-    TpchRows shuffled{TpchRows::ORDERS_PER_SCALE, false};
-    std::vector<bool> isStored(shuffled.orders);
-    for (uint64_t row = 0; row < shuffled.orders; row++) {
-        uint64_t order = shuffled.orderAt(row);
-        EXPECT(!isStored[order]);
-        isStored[order] = true;
+    constexpr uint64_t FIRST = 1000;
+    for (bool isClustered : {true, false}) {
+        TpchRows part{TpchRows::ORDERS_PER_SCALE, FIRST, isClustered};
+        std::vector<bool> isStored(part.orders);
+        for (uint64_t row = 0; row < part.orders; row++) {
+            uint64_t order = part.orderAt(row) - FIRST;
+            EXPECT(order < part.orders && !isStored[order]);
+            isStored[order] = true;
+        }
+    }
+}
+
+// The specification's answers at scale factor 1 are 11,620 orders of which the first has 406,181.01,
+// and 45 to 56 million for each of five nations.
+void shouldGenerateRevenuesLikeThoseOfTheSpecification() {
+    TpchSales sales{{TpchRows::ORDERS_PER_SCALE, 0, true}};
+    uint64_t orders = 0;
+    int64_t most = 0;
+    std::vector<int64_t> ofNations(TpchSales::NATIONS);
+    for (uint64_t order = 0; order < sales.rows.orders; order++) {
+        int64_t revenue = sales.revenueOf(order);
+        orders += revenue != 0 ? 1 : 0;
+        most = std::max(most, revenue);
+        int8_t nation;
+        revenue = sales.revenueOf(order, nation);
+        ofNations[static_cast<size_t>(nation)] += revenue;
+        EXPECT(TpchRows::orderOf(TpchRows::orderKey(order)) == order);
+        EXPECT(sales.customerOf(order) % 3 != 0);
+    }
+    constexpr int64_t UNITS = 10000;
+    EXPECT(orders > 11000 && orders < 12000);
+    EXPECT(most > 380000 * UNITS && most < 450000 * UNITS);
+    for (uint32_t nation = 0; nation < TpchSales::NATIONS; nation++) {
+        int64_t revenue = ofNations[nation];
+        EXPECT(TpchSales::isInRegion(static_cast<int8_t>(nation))
+                   ? revenue > 45000000 * UNITS && revenue < 60000000 * UNITS
+                   : revenue == 0);
+    }
+}
+
+void shouldDrawSuppliersAndPricesOfParts() {
+    TpchSales sales{{TpchRows::ORDERS_PER_SCALE, 0, true}};
+    std::vector<uint64_t> ofSuppliers(sales.suppliers() + 1);
+    uint64_t lines = 0;
+    for (uint64_t order = 0; order < 100000; order++) {
+        for (uint32_t number = 0; number < TpchRows::lineCount(order); number++, lines++) {
+            TpchSale sale = sales.sale(order, number);
+            ofSuppliers.at(static_cast<size_t>(sale.supplier))++;
+            EXPECT(sale.priceCents >= 90000 && sale.priceCents <= 50 * 209900);
+            EXPECT(sale.discountPercent >= 0 && sale.discountPercent <= 10);
+        }
+    }
+    EXPECT(ofSuppliers[0] == 0);
+    auto mean = static_cast<double>(lines) / static_cast<double>(sales.suppliers());
+    for (uint64_t supplier = 1; supplier <= sales.suppliers(); supplier++) {
+        EXPECT(std::abs(static_cast<double>(ofSuppliers[supplier]) - mean) < 6 * std::sqrt(mean));
     }
 }
 
@@ -310,6 +364,8 @@ int main() {
     shouldNeedNoMemoryToSelectAllRows();
     shouldUseEightOfEach32OrderKeys();
     shouldStoreEachOrderOnce();
+    shouldGenerateRevenuesLikeThoseOfTheSpecification();
+    shouldDrawSuppliersAndPricesOfParts();
     shouldGenerateTheDistributionsOfTheSpecification();
     shouldCountAsManyOrdersAsDbgen();
     std::printf("failures=%d\n", failures);

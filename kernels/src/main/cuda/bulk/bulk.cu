@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
 // The image of what a bulk join does with the row numbers of its results: it reads columns, selects
-// rows without a match, and aggregates by group; and of the division of inputs by partition.
+// rows without a match, and aggregates by group; of the division of inputs by partition, and of
+// copies of a few words.
 
 #include "../engine/aggregate.h"
+#include "../resident/block_scan.cuh"
 #include "../resident/resident_join.h"
 #include "run_division.cuh"
 
 namespace gpujoin::bulk {
 
-constexpr unsigned FULL_WARP = 0xFFFFFFFFu;
+// The same number as in BulkSelection.java.
+constexpr int SELECT_THREADS = 256;
 
 // A column of the rows of one input, which are in runs in device memory.
 struct RunColumn {
@@ -67,16 +70,19 @@ __device__ void gather(const RunColumn& column, const RowNumbers& rows, uint64_t
     }
 }
 
-// Adds one number for all threads of a warp that have a row, and returns the number of each.
-__device__ inline uint64_t claimForWarp(bool hasRow, unsigned long long* counter) {
-    unsigned lanes = __ballot_sync(FULL_WARP, hasRow);
-    uint32_t lane = threadIdx.x % 32;
-    unsigned long long base = 0;
-    if (lane == 0 && lanes != 0) {
-        base = atomicAdd(counter, static_cast<unsigned long long>(__popc(lanes)));
+// Adds one number for all threads of a block that have a row, and returns the number of each. The
+// device performs only 0.4 * 10^9 additions a second to one word.
+__device__ inline uint64_t claimForBlock(bool hasRow, unsigned long long* counter) {
+    __shared__ resident::BlockScan<SELECT_THREADS> scan;
+    __shared__ unsigned long long first;
+    uint32_t total;
+    uint32_t before = scan.exclusiveSum(hasRow ? 1 : 0, total);
+    if (threadIdx.x == 0 && total != 0) {
+        first = atomicAdd(counter, static_cast<unsigned long long>(total));
     }
-    base = __shfl_sync(FULL_WARP, base, 0);
-    return base + __popc(lanes & ((1u << lane) - 1u));
+    // the scan of the next call starts with a barrier, before which all threads have read `first`
+    __syncthreads();
+    return first + before;
 }
 
 class ThreadBlock {
@@ -161,6 +167,15 @@ class RunningSums {
 
 }  // namespace gpujoin::bulk
 
+// Copies words between the host and the device.
+extern "C" __global__ void gpujoin_bulk_copy(uint64_t* target, const uint64_t* source,
+                                             uint64_t words) {
+    uint64_t step = uint64_t{gridDim.x} * blockDim.x;
+    for (uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += step) {
+        target[i] = source[i];
+    }
+}
+
 // Reads values of one width. The target of `widen` has 64 bits, with the sign of the value.
 #define GPUJOIN_GATHER_KERNELS(Value, Bits)                                                        \
     extern "C" __global__ void gpujoin_bulk_gather_##Bits(                                         \
@@ -196,14 +211,14 @@ GPUJOIN_NUMBER_KERNEL(uint64_t, 64)
 
 // Writes the numbers of the rows from `first` to `first + count - 1` whose mark is `wanted`, in any
 // order. `counter` counts them.
-extern "C" __global__ void gpujoin_bulk_select(const uint8_t* marks, uint64_t wanted,
-                                               uint64_t first, uint64_t count, uint32_t* numbers,
-                                               unsigned long long* counter) {
+extern "C" __global__ void __launch_bounds__(gpujoin::bulk::SELECT_THREADS)
+    gpujoin_bulk_select(const uint8_t* marks, uint64_t wanted, uint64_t first, uint64_t count,
+                        uint32_t* numbers, unsigned long long* counter) {
     uint64_t step = uint64_t{gridDim.x} * blockDim.x;
     for (uint64_t base = uint64_t{blockIdx.x} * blockDim.x; base < count; base += step) {
         uint64_t i = base + threadIdx.x;
         bool isSelected = i < count && marks[first + i] == wanted;
-        uint64_t at = gpujoin::bulk::claimForWarp(isSelected, counter);
+        uint64_t at = gpujoin::bulk::claimForBlock(isSelected, counter);
         if (isSelected && numbers != nullptr) {
             numbers[at] = static_cast<uint32_t>(first + i);
         }

@@ -15,6 +15,7 @@
 #include "chain_table.h"
 #include "join_item.h"
 #include "join_plan.h"
+#include "key_record.h"
 #include "match_writer.cuh"
 #include "slots.cuh"
 
@@ -122,19 +123,51 @@ struct ProbeBatch {
         }
     }
 
+    // Drops what find() found if only hashes are equal. All lanes compare the keys of a row at once:
+    // within find(), each step of a chain would wait for memory.
+    template <typename Keys>
+    __device__ void verify(const ChainTable<Word>& table, const Keys& keys) {
+        if constexpr (!Keys::ARE_EXACT) {
+            bool repeats = __any_sync(FULL_WARP, matches > rowsWithMatch());
+            matches = 0;
+            GPUJOIN_UNROLL
+            for (int k = 0; k < ROWS; k++) {
+                bool isFound = firsts[k] != ChainTable<Word>::NONE;
+                uint32_t link = isFound && repeats ? table.chain(tuples[k].key) : firsts[k];
+                firsts[k] = ChainTable<Word>::NONE;
+                while (link != ChainTable<Word>::NONE) {
+                    bool hit = keys.match(table, link, tuples[k]);
+                    matches += hit ? 1 : 0;
+                    firsts[k] = hit ? link : firsts[k];
+                    link = repeats ? table.after(link) : ChainTable<Word>::NONE;
+                }
+            }
+        }
+    }
+
+    // Continues what findAny() found while only hashes are equal.
+    template <typename Keys>
+    __device__ void verifyAny(const ChainTable<Word>& table, const Keys& keys) {
+        if constexpr (!Keys::ARE_EXACT) {
+            GPUJOIN_UNROLL
+            for (int k = 0; k < ROWS; k++) {
+                while (firsts[k] != ChainTable<Word>::NONE &&
+                       !keys.match(table, firsts[k], tuples[k])) {
+                    firsts[k] = table.after(firsts[k]);
+                }
+            }
+        }
+    }
+
     // Writes all matches starting at `row`, which the warp has reserved.
-    __device__ void write(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                          uint64_t row) const {
+    template <typename Keys>
+    __device__ void write(const ChainTable<Word>& table, const Keys& keys,
+                          const MatchWriter<Word>& writer, uint64_t row) const {
         if (row == MatchWriter<Word>::NO_ROOM) {
             return;
         }
-        uint32_t rowsWithMatch = 0;
-        GPUJOIN_UNROLL
-        for (int k = 0; k < ROWS; k++) {
-            rowsWithMatch += firsts[k] != ChainTable<Word>::NONE;
-        }
-        if (__any_sync(FULL_WARP, matches > rowsWithMatch)) {
-            writeAll(table, writer, row);
+        if (__any_sync(FULL_WARP, matches > rowsWithMatch())) {
+            writeAll(table, keys, writer, row);
             return;
         }
         GPUJOIN_UNROLL
@@ -145,15 +178,25 @@ struct ProbeBatch {
     }
 
   private:
+    __device__ uint32_t rowsWithMatch() const {
+        uint32_t rows = 0;
+        GPUJOIN_UNROLL
+        for (int k = 0; k < ROWS; k++) {
+            rows += firsts[k] != ChainTable<Word>::NONE;
+        }
+        return rows;
+    }
+
     // Follows the chains again and writes every match. Needed if build keys repeat.
-    __device__ void writeAll(const ChainTable<Word>& table, const MatchWriter<Word>& writer,
-                             uint64_t row) const {
+    template <typename Keys>
+    __device__ void writeAll(const ChainTable<Word>& table, const Keys& keys,
+                             const MatchWriter<Word>& writer, uint64_t row) const {
         GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
             uint32_t link =
                 firsts[k] == ChainTable<Word>::NONE ? firsts[k] : table.chain(tuples[k].key);
             while (__any_sync(FULL_WARP, link != ChainTable<Word>::NONE)) {
-                row = writer.write(row, table.matches(link, tuples[k].key), tuples[k].key,
+                row = writer.write(row, keys.match(table, link, tuples[k]), tuples[k].key,
                                    table.payloadAt(link), tuples[k].payload);
                 link = table.after(link);
             }
@@ -189,32 +232,36 @@ struct BuildPrefetch {
     }
 };
 
-// Writes a result for each match.
-template <typename Word>
+// Writes a result for each match. `Keys` is ExactWords or HashedWords.
+template <typename Word, typename Keys = ExactWords>
 struct PairOutput {
     // Whether all threads of the block meet while they take a batch.
     static constexpr bool HAS_BARRIER = true;
     MatchWriter<Word> writer;
+    Keys keys = {};
 
     template <int ROWS>
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation& reservation,
                          uint32_t round) const {
         batch.find(table, first, end);
-        batch.write(table, writer, writer.reserve(reservation, round, batch.matches));
+        batch.verify(table, keys);
+        batch.write(table, keys, writer, writer.reserve(reservation, round, batch.matches));
     }
 };
 
 // Marks each probe row that has a match. Its payload is its number, and it has a byte.
-template <typename Word>
+template <typename Word, typename Keys = ExactWords>
 struct MarkOutput {
     static constexpr bool HAS_BARRIER = false;
     uint8_t* marks;
+    Keys keys = {};
 
     template <int ROWS>
     __device__ void take(ProbeBatch<Word, ROWS>& batch, const ChainTable<Word>& table,
                          uint32_t first, uint32_t end, BlockReservation&, uint32_t) const {
         batch.findAny(table, first, end);
+        batch.verifyAny(table, keys);
         GPUJOIN_UNROLL
         for (int k = 0; k < ROWS; k++) {
             if (batch.firsts[k] != ChainTable<Word>::NONE) {

@@ -18,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "run_rows.h"
+
 namespace gpujoin::resident {
 
 // Maximum rows of either table: positions in the workspace have 32 bits.
@@ -25,9 +27,6 @@ constexpr uint64_t MAX_ROWS = uint64_t{1} << 31;
 
 // Input columns start at multiples of this number of bytes, which the bulk copy engine requires.
 constexpr size_t COLUMN_ALIGNMENT_BYTES = 16;
-
-// Rows of a run: whole tiles of the first pass, whatever the width of words.
-constexpr uint64_t RUN_ROWS = 49152;
 
 // One table in device memory, whose words are int32_t or int64_t. Either two columns of `rows` words
 // each, or runs that each start with RUN_ROWS keys, fewer in the last one; then the payload of a row

@@ -42,6 +42,16 @@ __device__ void join(const ResidentCall<Word>& call, uint64_t table, const ItemR
         build.rows, build.slots, probe.rows, probe.slots, call.items, range, output);
 }
 
+template <typename Word>
+__device__ ExactWords exactWordsOf(const ResidentCall<Word>&, uint64_t) {
+    return {};
+}
+
+// `table` builds. Both tables have runs.
+inline __device__ HashedWords hashedWordsOf(const ResidentCall<int64_t>& call, uint64_t table) {
+    return {{call.view(table).runs}, {call.view(1 - table).runs}};
+}
+
 }  // namespace gpujoin::resident
 
 // A kernel with a parameter `table` whose body may use the names of this namespace.
@@ -89,23 +99,30 @@ __device__ void join(const ResidentCall<Word>& call, uint64_t table, const ItemR
         mapTiles<SCAN_THREADS>(call.tables[table].firstSlots, call.launch.firstPartitions,      \
                                PassShape<Word>::ROWS, call.tables[table].tileStarts))           \
     GPUJOIN_TABLE_KERNEL(items, Word, Bits, __launch_bounds__(gpujoin::resident::SCAN_THREADS), \
-                         planItemsOf(call, table))                                              \
+                         planItemsOf(call, table))
+
+// The kernels that find pairs and mark rows, of exact words or of hashes.
+#define GPUJOIN_MATCHING_KERNELS(suffix, Keys, keysOf, Word, Bits)                              \
     extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,               \
                                                  gpujoin::resident::JOIN_BLOCKS_PER_SM)         \
-        gpujoin_resident_join_##Bits(                                                           \
+        gpujoin_resident_join##suffix##_##Bits(                                                 \
             const __grid_constant__ gpujoin::resident::ResidentCall<Word> call,                 \
             const __grid_constant__ gpujoin::resident::ItemRange range) {                       \
         using namespace gpujoin::resident;                                                      \
-        join(call, 0, range, PairOutput<Word>{MatchWriter<Word>{call.matches}});                \
+        join(call, 0, range,                                                                    \
+             PairOutput<Word, Keys>{MatchWriter<Word>{call.matches}, keysOf(call, 0)});         \
     }                                                                                           \
     extern "C" __global__ void __launch_bounds__(gpujoin::resident::JOIN_THREADS,               \
                                                  gpujoin::resident::JOIN_BLOCKS_PER_SM)         \
-        gpujoin_resident_mark_##Bits(                                                           \
+        gpujoin_resident_mark##suffix##_##Bits(                                                 \
             const __grid_constant__ gpujoin::resident::ResidentCall<Word> call, uint64_t table, \
             const __grid_constant__ gpujoin::resident::ItemRange range, uint8_t* marks) {       \
         using namespace gpujoin::resident;                                                      \
-        join(call, table, range, MarkOutput<Word>{marks});                                      \
+        join(call, table, range, MarkOutput<Word, Keys>{marks, keysOf(call, table)});           \
     }
 
 GPUJOIN_RESIDENT_KERNELS(int32_t, 32)
 GPUJOIN_RESIDENT_KERNELS(int64_t, 64)
+GPUJOIN_MATCHING_KERNELS(, ExactWords, exactWordsOf, int32_t, 32)
+GPUJOIN_MATCHING_KERNELS(, ExactWords, exactWordsOf, int64_t, 64)
+GPUJOIN_MATCHING_KERNELS(_hashed, HashedWords, hashedWordsOf, int64_t, 64)

@@ -3,6 +3,7 @@
 // Host side of the sharded sort-merge join: enqueues the kernels on all devices.
 
 #include "../resident/join_arguments.h"
+#include "shard_member.h"
 #include "sharded_sort_merge.h"
 #include "shards.cuh"
 #include "sort_merge_launch.cuh"
@@ -40,12 +41,6 @@ __global__ void __launch_bounds__(ScatterShape<Word>::THREADS, ScatterShape<Word
 }
 
 template <typename Word>
-__global__ void __launch_bounds__(EXCHANGE_THREADS)
-    exchangeKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table) {
-    exchangeShard(call, table);
-}
-
-template <typename Word>
 __global__ void __launch_bounds__(LAYOUT_THREADS)
     layOutOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table) {
     layOutOwned(call, table);
@@ -53,20 +48,30 @@ __global__ void __launch_bounds__(LAYOUT_THREADS)
 
 template <typename Word>
 __global__ void __launch_bounds__(SAMPLE_THREADS)
-    sampleOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table) {
-    sampleOwned(call, table);
+    sampleOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table,
+                      uint32_t stage) {
+    sampleOwned(call, table, stage);
 }
 
 template <typename Word>
 __global__ void __launch_bounds__(COUNT_THREADS, 4)
-    countOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table) {
-    countOwned(call, table);
+    countOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table,
+                     uint32_t stage) {
+    countOwned(call, table, stage);
+}
+
+template <typename Word>
+__global__ void __launch_bounds__(LAYOUT_THREADS)
+    layOutPartitionsKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table,
+                           uint32_t stage) {
+    layOutOwnedPartitions(call, table, stage);
 }
 
 template <typename Word>
 __global__ void __launch_bounds__(ScatterShape<Word>::THREADS, ScatterShape<Word>::BLOCKS_PER_SM)
-    scatterOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table) {
-    scatterOwned(call, table);
+    scatterOwnedKernel(const __grid_constant__ ShardedCall<Word> call, uint64_t table,
+                       uint32_t stage) {
+    scatterOwned(call, table, stage);
 }
 
 template <typename Word>
@@ -86,61 +91,6 @@ bool isValid(const Shard<Word>& shard) {
            resident::isAligned(shard.workspace, resident::REGION_ALIGNMENT_BYTES);
 }
 
-// A device with two streams. The one that exchanges rows has priority, so that its few blocks start
-// while other kernels still have blocks to start.
-class Member {
-  public:
-    explicit Member(int device) : device(device) {}
-
-    cudaError_t open(const std::vector<int>& peers) {
-        cudaError_t failure = cudaSetDevice(device);
-        for (size_t i = 0; failure == cudaSuccess && i < peers.size(); i++) {
-            if (peers[i] != device) {
-                failure = cudaDeviceEnablePeerAccess(peers[i], 0);
-                if (failure == cudaErrorPeerAccessAlreadyEnabled) {
-                    (void)cudaGetLastError();
-                    failure = cudaSuccess;
-                }
-            }
-        }
-        int lowest = 0;
-        int highest = 0;
-        auto then = [&](auto step) { failure = failure == cudaSuccess ? step() : failure; };
-        then([&] { return cudaDeviceGetStreamPriorityRange(&lowest, &highest); });
-        then([&] {
-            return cudaStreamCreateWithPriority(&exchange, cudaStreamNonBlocking, highest);
-        });
-        then([&] { return cudaStreamCreateWithPriority(&compute, cudaStreamNonBlocking, lowest); });
-        for (cudaEvent_t* event :
-             {&scattered[0], &scattered[1], &exchanged[0], &exchanged[1], &finished}) {
-            then([&] { return cudaEventCreateWithFlags(event, cudaEventDisableTiming); });
-        }
-        return failure;
-    }
-
-    void close() {
-        (void)cudaSetDevice(device);
-        for (cudaEvent_t event :
-             {scattered[0], scattered[1], exchanged[0], exchanged[1], finished}) {
-            if (event != nullptr) {
-                (void)cudaEventDestroy(event);
-            }
-        }
-        for (cudaStream_t stream : {exchange, compute}) {
-            if (stream != nullptr) {
-                (void)cudaStreamDestroy(stream);
-            }
-        }
-    }
-
-    int device;
-    cudaStream_t exchange = nullptr;
-    cudaStream_t compute = nullptr;
-    cudaEvent_t scattered[2] = {};
-    cudaEvent_t exchanged[2] = {};
-    cudaEvent_t finished = nullptr;
-};
-
 }  // namespace
 
 template <typename Word>
@@ -153,12 +103,12 @@ size_t shardWorkspaceBytes(TotalRows rows, uint32_t devices) {
 }
 
 struct ShardedSortMerge::Members {
-    std::vector<Member> all;
+    std::vector<ShardMember> all;
     cudaError_t failure = cudaSuccess;
 
     template <typename Action>
     void onEach(Action action) {
-        for (size_t d = 0; failure == cudaSuccess && d < all.size(); d++) {
+        for (uint32_t d = 0; failure == cudaSuccess && d < all.size(); d++) {
             failure = cudaSetDevice(all[d].device);
             if (failure == cudaSuccess) {
                 failure = action(d, all[d]);
@@ -168,13 +118,16 @@ struct ShardedSortMerge::Members {
 
     // Scatters the rows of each device to buckets in its memory.
     template <typename Word>
-    void scatter(const std::vector<ShardedCall<Word>>& calls) {
-        onEach([&](size_t d, const Member& member) {
+    void scatter(const std::vector<ShardedCall<Word>>& calls, const ShardTrace& trace) {
+        onEach([&](uint32_t d, const ShardMember& member) {
             const ShardedCall<Word>& call = calls[d];
             Enqueuer queue(member.compute);
             // Other devices have read what the last join left here.
-            for (const Member& other : all) {
+            for (const ShardMember& other : all) {
                 queue.await(other.finished);
+            }
+            if (d == 0) {
+                queue.record(trace.start);
             }
             for (uint64_t t : {0, 1}) {
                 queue.launch(clearKernel<Word>, call.local.tableShapes[t][CLEAR], call, t);
@@ -186,54 +139,94 @@ struct ShardedSortMerge::Members {
                 const KernelShape* shapes = call.local.tableShapes[t];
                 queue.launch(countKernel<Word>, shapes[COUNT_FIRST], call, t);
                 queue.launch(layOutKernel<Word>, layOut, call, t);
+                queue.record(member.tables[t].laidOut);
                 queue.launch(scatterKernel<Word>, shapes[SCATTER_FIRST], call, t);
-                queue.record(member.scattered[t]);
+                queue.record(member.tables[t].scattered);
+            }
+            if (d == 0) {
+                queue.record(trace.endOf(ShardStep::SCATTER));
             }
             return queue.error();
         });
     }
 
-    // Copies buckets to their owners.
+    // Copies the buckets of a table to their owners, after waiting until they are counted.
     template <typename Word>
-    void exchange(const std::vector<ShardedCall<Word>>& calls) {
-        onEach([&](size_t d, const Member& member) {
-            Enqueuer queue(member.exchange);
-            for (const Member& other : all) {
-                queue.await(other.finished);
-            }
-            KernelShape shape{all.size() == 1 ? 0 : EXCHANGE_BLOCKS, 0, EXCHANGE_THREADS, 0};
-            for (uint64_t t : {0, 1}) {
-                queue.await(member.scattered[t]);
-                queue.launch(exchangeKernel<Word>, shape, calls[d], t);
-                queue.record(member.exchanged[t]);
-            }
-            return queue.error();
+    void exchange(const std::vector<ShardedCall<Word>>& calls, uint32_t table) {
+        auto count = static_cast<uint32_t>(all.size());
+        if (count == 1) {
+            return;
+        }
+        onEach([&](uint32_t d, const ShardMember& member) {
+            return member.fetchBegins(table, calls[d].parts[d][table].buckets.begins,
+                                      calls[d].bucketCount());
         });
-    }
-
-    // Sorts and merges the buckets that each device owns.
-    template <typename Word>
-    void joinOwned(const std::vector<ShardedCall<Word>>& calls) {
-        onEach([&](size_t d, const Member& member) {
-            const ShardedCall<Word>& call = calls[d];
-            Enqueuer queue(member.compute);
-            KernelShape layOut{1, 0, LAYOUT_THREADS, 0};
-            for (uint64_t t : {0, 1}) {
-                for (const Member& other : all) {
-                    queue.await(other.exchanged[t]);
+        onEach([&](uint32_t d, const ShardMember& member) {
+            const ShardPart<Word>& part = calls[d].parts[d][table];
+            cudaError_t error = member.awaitBegins(table);
+            for (uint32_t stage = 0; stage < EXCHANGE_STAGES; stage++) {
+                for (uint32_t i = 1; error == cudaSuccess && i < count; i++) {
+                    // Each device begins with another one.
+                    uint32_t owner = (d + i) % count;
+                    const uint32_t* begins = member.tables[table].begins;
+                    uint32_t first = begins[calls[d].firstOfStage(owner, stage)];
+                    uint32_t rows = begins[calls[d].firstOfStage(owner, stage + 1)] - first;
+                    uint64_t row = part.begin + first;
+                    error = member.copy(table, stage, owner,
+                                        calls[d].parts[owner][table].scattered + row,
+                                        part.scattered + row, rows * sizeof(Tuple<Word>));
                 }
-                const KernelShape* shapes = call.local.tableShapes[t];
-                KernelShape sample = shapes[SAMPLE_SECOND];
-                sample.blocks = call.ownedBuckets();
-                queue.launch(layOutOwnedKernel<Word>, layOut, call, t);
-                queue.launch(sampleOwnedKernel<Word>, sample, call, t);
-                queue.launch(countOwnedKernel<Word>, shapes[COUNT_SECOND], call, t);
-                enqueueTable(queue, call.local, t, LAY_OUT_SECOND, LAY_OUT_SECOND);
-                queue.launch(scatterOwnedKernel<Word>, shapes[SCATTER_SECOND], call, t);
-                enqueueTable(queue, call.local, t, SORT, COPY_CONSTANTS);
             }
-            enqueueMerge(queue, call.local);
-            queue.record(member.finished);
+            return error;
+        });
+    }
+
+    // Sorts the buckets of a table that each device owns, and merges them after the second table.
+    template <typename Word>
+    void joinOwned(const std::vector<ShardedCall<Word>>& calls, uint32_t t,
+                   const ShardTrace& trace) {
+        onEach([&](uint32_t d, const ShardMember& member) {
+            const ShardedCall<Word>& call = calls[d];
+            const KernelShape* shapes = call.local.tableShapes[t];
+            uint64_t table = t;
+            Enqueuer queue(member.compute);
+            for (const ShardMember& other : all) {
+                queue.await(other.tables[t].laidOut);
+            }
+            queue.launch(layOutOwnedKernel<Word>, KernelShape{1, 0, LAYOUT_THREADS, 0}, call,
+                         table);
+            for (uint32_t stage = 0; stage < EXCHANGE_STAGES; stage++) {
+                for (uint32_t from = 0; from < all.size(); from++) {
+                    if (from != d) {
+                        queue.await(all[from].tables[t].copied[stage][d]);
+                    }
+                }
+                KernelShape sample = shapes[SAMPLE_SECOND];
+                sample.blocks = call.firstOfStage(d, stage + 1) - call.firstOfStage(d, stage);
+                KernelShape layOut = shapes[LAY_OUT_SECOND];
+                layOut.blocks = call.firstLaidOut(stage + 1) - call.firstLaidOut(stage);
+                queue.launch(sampleOwnedKernel<Word>, sample, call, table, stage);
+                queue.launch(countOwnedKernel<Word>, shapes[COUNT_SECOND], call, table, stage);
+                queue.launch(layOutPartitionsKernel<Word>, layOut, call, table, stage);
+                queue.launch(scatterOwnedKernel<Word>, shapes[SCATTER_SECOND], call, table, stage);
+            }
+            // Sorted rows overwrite those that this device sends.
+            for (uint32_t to = 0; to < all.size(); to++) {
+                if (to != d) {
+                    queue.await(member.tables[t].copied[EXCHANGE_STAGES - 1][to]);
+                }
+            }
+            enqueueTable(queue, call.local, table, SORT, COPY_CONSTANTS);
+            if (d == 0) {
+                queue.record(trace.endOf(t == 0 ? ShardStep::BUILD_SORT : ShardStep::PROBE_SORT));
+            }
+            if (t == 1) {
+                enqueueMerge(queue, call.local);
+                queue.record(member.finished);
+                if (d == 0) {
+                    queue.record(trace.endOf(ShardStep::MERGE));
+                }
+            }
             return queue.error();
         });
     }
@@ -245,17 +238,17 @@ ShardedSortMerge::ShardedSortMerge(const std::vector<int>& devices) : members(ne
     }
     bool isValid = !devices.empty() && devices.size() <= MAX_DEVICES;
     members->failure = isValid ? cudaSuccess : cudaErrorInvalidValue;
-    members->onEach([&](size_t d, const Member&) { return members->all[d].open(devices); });
+    members->onEach([&](uint32_t d, const ShardMember&) { return members->all[d].open(devices); });
 }
 
 ShardedSortMerge::~ShardedSortMerge() {
-    for (Member& member : members->all) {
+    for (ShardMember& member : members->all) {
         member.close();
     }
 }
 
 template <typename Word>
-JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards) {
+JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards, const ShardTrace& trace) {
     TotalRows rows = rowsOf(shards);
     bool isInvalid = shards.size() != members->all.size() || rows.build > resident::MAX_ROWS ||
                      rows.probe > resident::MAX_ROWS;
@@ -290,19 +283,18 @@ JoinStatus ShardedSortMerge::join(const std::vector<Shard<Word>>& shards) {
             }
         }
     }
-    members->scatter(calls);
-    members->exchange(calls);
-    members->joinOwned(calls);
+    members->scatter(calls, trace);
+    for (uint32_t table : {0, 1}) {
+        members->exchange(calls, table);
+        members->joinOwned(calls, table, trace);
+    }
     return members->failure == cudaSuccess ? JoinStatus::OK : JoinStatus::LAUNCH_FAILED;
 }
 
 cudaError_t ShardedSortMerge::await() {
     // After a failure, devices may still work on what was enqueued before it.
-    for (const Member& member : members->all) {
-        cudaError_t error = cudaSetDevice(member.device);
-        for (cudaStream_t stream : {member.exchange, member.compute}) {
-            error = error == cudaSuccess ? cudaStreamSynchronize(stream) : error;
-        }
+    for (const ShardMember& member : members->all) {
+        cudaError_t error = member.synchronize();
         members->failure = members->failure == cudaSuccess ? error : members->failure;
     }
     return members->failure;
@@ -310,7 +302,7 @@ cudaError_t ShardedSortMerge::await() {
 
 template size_t shardWorkspaceBytes<int32_t>(TotalRows, uint32_t);
 template size_t shardWorkspaceBytes<int64_t>(TotalRows, uint32_t);
-template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int32_t>>&);
-template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int64_t>>&);
+template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int32_t>>&, const ShardTrace&);
+template JoinStatus ShardedSortMerge::join(const std::vector<Shard<int64_t>>&, const ShardTrace&);
 
 }  // namespace gpujoin::sortmerge

@@ -27,6 +27,10 @@ struct ShardPart {
     Tuple<Word>* scattered;
 };
 
+// The exchange sends the buckets of an owner in this number of stages, of consecutive buckets each, so
+// that the second pass starts while later buckets arrive.
+constexpr uint32_t EXCHANGE_STAGES = 2;
+
 // The parts of buckets that a device owns, after the exchange: one of each device for each bucket.
 struct OwnedParts {
     // Rows in the scattered table.
@@ -57,6 +61,18 @@ struct ShardedCall {
     GPUJOIN_INLINE uint32_t ownedBuckets() const { return bucketCount() / deviceCount; }
     GPUJOIN_INLINE uint32_t firstOwned(uint32_t owner) const { return owner * ownedBuckets(); }
     GPUJOIN_INLINE uint32_t ownedParts() const { return ownedBuckets() * deviceCount; }
+
+    // Returns the first bucket of an owner's stage. A stage ends where the next one begins.
+    GPUJOIN_INLINE uint32_t firstOfStage(uint32_t owner, uint32_t stage) const {
+        return firstOwned(owner) + ownedBuckets() * stage / EXCHANGE_STAGES;
+    }
+    // Returns the same for this device, but the first and the last stage include the buckets of other
+    // owners, which are empty here.
+    GPUJOIN_INLINE uint32_t firstLaidOut(uint32_t stage) const {
+        return stage == 0                 ? 0
+               : stage == EXCHANGE_STAGES ? bucketCount()
+                                          : firstOfStage(device, stage);
+    }
 
     // Plans the join of a device for parts of all devices, of which the views are set. Returns its
     // workspace.
@@ -138,46 +154,7 @@ __device__ void scatterShard(const ShardedCall<Word>& call, uint64_t table) {
         part.scattered + part.begin);
 }
 
-constexpr uint32_t EXCHANGE_THREADS = 512;
-// Enough to use the links, and few enough to leave most multiprocessors to other kernels.
-constexpr uint32_t EXCHANGE_BLOCKS = 16;
-
-// Copies the buckets of other owners to their memory, in units of 16 bytes.
-template <typename Word>
-__device__ void exchangeShard(const ShardedCall<Word>& call, uint64_t table) {
-    constexpr int BATCH_UNITS = 8;
-    const ShardPart<Word>& part = call.parts[call.device][table];
-    for (uint32_t i = 1; i < call.deviceCount; i++) {
-        // Each device begins with another one.
-        uint32_t owner = (call.device + i) % call.deviceCount;
-        uint32_t first = part.buckets.begins[call.firstOwned(owner)];
-        uint32_t rows = part.buckets.begins[call.firstOwned(owner + 1)] - first;
-        uint64_t units = uint64_t{rows} * sizeof(Tuple<Word>) / sizeof(uint4);
-        auto* source = reinterpret_cast<const uint4*>(part.scattered + part.begin + first);
-        auto* target =
-            reinterpret_cast<uint4*>(call.parts[owner][table].scattered + part.begin + first);
-        for (uint64_t base = uint64_t{blockIdx.x} * EXCHANGE_THREADS * BATCH_UNITS + threadIdx.x;
-             base < units; base += uint64_t{gridDim.x} * EXCHANGE_THREADS * BATCH_UNITS) {
-            uint4 batch[BATCH_UNITS];
-            GPUJOIN_UNROLL
-            for (int k = 0; k < BATCH_UNITS; k++) {
-                uint64_t unit = base + k * EXCHANGE_THREADS;
-                if (unit < units) {
-                    batch[k] = __ldcs(source + unit);
-                }
-            }
-            GPUJOIN_UNROLL
-            for (int k = 0; k < BATCH_UNITS; k++) {
-                uint64_t unit = base + k * EXCHANGE_THREADS;
-                if (unit < units) {
-                    target[unit] = batch[k];
-                }
-            }
-        }
-    }
-}
-
-// Lays out what this device owns after the exchange. Runs as one block with a thread for each part.
+// Lays out what this device owns after the exchange, from the counts of all devices. Runs as one block with a thread for each part.
 template <typename Word>
 __device__ void layOutOwned(const ShardedCall<Word>& call, uint64_t table) {
     __shared__ BlockScan<LAYOUT_THREADS> scan;
@@ -214,11 +191,11 @@ __device__ void layOutOwned(const ShardedCall<Word>& call, uint64_t table) {
 }
 
 template <typename Word>
-__device__ void sampleOwned(const ShardedCall<Word>& call, uint64_t table) {
+__device__ void sampleOwned(const ShardedCall<Word>& call, uint64_t table, uint32_t stage) {
     const TableSort<Word>& sort = call.local.sorts[table];
     const OwnedParts& owned = call.owned[table];
-    uint32_t firstPart = blockIdx.x * call.deviceCount;
-    uint32_t bucket = call.firstOwned(call.device) + blockIdx.x;
+    uint32_t bucket = call.firstOfStage(call.device, stage) + blockIdx.x;
+    uint32_t firstPart = (bucket - call.firstOwned(call.device)) * call.deviceCount;
     uint32_t count = sort.buckets.rows[bucket];
     auto keyAt = [&](uint64_t row) {
         for (uint32_t part = firstPart;; part++) {
@@ -232,45 +209,63 @@ __device__ void sampleOwned(const ShardedCall<Word>& call, uint64_t table) {
     chooseSplitters<Word>(count, digitsOf(count), keyAt, sort.secondSplitters + bucket);
 }
 
-// Source of the second pass, whose tiles have the number of their bucket.
+// Source of the second pass over a stage, whose tiles have the number of their bucket.
 template <typename Word>
 struct OwnedSource : resident::PartitionSource<Word> {
     uint32_t firstBucket;
     uint32_t bucketParts;
+    uint32_t firstTile;
+    uint32_t tileCount;
 
-    __device__ static OwnedSource of(const ShardedCall<Word>& call, uint64_t table) {
+    __device__ static OwnedSource of(const ShardedCall<Word>& call, uint64_t table,
+                                     uint32_t stage) {
         const OwnedParts& owned = call.owned[table];
         resident::Slots slots{};
         slots.begin = owned.begins;
         slots.cursor = owned.ends;
+        uint32_t firstBucket = call.firstOwned(call.device);
+        auto firstTileOf = [&](uint32_t s) {
+            uint32_t bucket = call.firstOfStage(call.device, s) - firstBucket;
+            return owned.firstTiles[bucket * call.deviceCount];
+        };
+        uint32_t firstTile = firstTileOf(stage);
         return {{call.local.sorts[table].scattered, slots, owned.firstTiles, call.ownedParts(), 1},
-                call.firstOwned(call.device),
-                call.deviceCount};
+                firstBucket,
+                call.deviceCount,
+                firstTile,
+                firstTileOf(stage + 1) - firstTile};
     }
 
     __device__ Tile locate(uint32_t tile, uint32_t tiles, uint32_t tileRows) const {
-        Tile found = resident::PartitionSource<Word>::locate(tile, tiles, tileRows);
+        Tile found = resident::PartitionSource<Word>::locate(firstTile + tile, tiles, tileRows);
         found.partitionBase = firstBucket + found.partitionBase / bucketParts;
         return found;
     }
 };
 
 template <typename Word>
-__device__ void countOwned(const ShardedCall<Word>& call, uint64_t table) {
+__device__ void countOwned(const ShardedCall<Word>& call, uint64_t table, uint32_t stage) {
     const TableSort<Word>& sort = call.local.sorts[table];
-    countBuckets<Word>(OwnedSource<Word>::of(call, table),
-                       call.owned[table].firstTiles[call.ownedParts()], ScatterShape<Word>::ROWS,
-                       sort.secondSplitters, [&](uint32_t bucket) {
+    auto source = OwnedSource<Word>::of(call, table, stage);
+    countBuckets<Word>(source, source.tileCount, ScatterShape<Word>::ROWS, sort.secondSplitters,
+                       [&](uint32_t bucket) {
                            return sort.partitions.cursors + sort.buckets.firstPartitions[bucket];
                        });
 }
 
 template <typename Word>
-__device__ void scatterOwned(const ShardedCall<Word>& call, uint64_t table) {
+__device__ void layOutOwnedPartitions(const ShardedCall<Word>& call, uint64_t table,
+                                      uint32_t stage) {
+    layOutPartitions<Word, LAYOUT_THREADS>(call.local.sorts[table],
+                                           call.firstLaidOut(stage) + blockIdx.x);
+}
+
+template <typename Word>
+__device__ void scatterOwned(const ShardedCall<Word>& call, uint64_t table, uint32_t stage) {
     const TableSort<Word>& sort = call.local.sorts[table];
+    auto source = OwnedSource<Word>::of(call, table, stage);
     scatterBuckets<Word>(
-        OwnedSource<Word>::of(call, table), call.owned[table].firstTiles[call.ownedParts()],
-        sort.secondSplitters,
+        source, source.tileCount, sort.secondSplitters,
         [&](uint32_t bucket) {
             return sort.partitions.cursors + sort.buckets.firstPartitions[bucket];
         },

@@ -220,7 +220,7 @@ public final class FileJoin implements Callable<Integer> {
             JobClient client = job.start(cluster.env(options), rows, problems);
             JobExecutionResult end;
             try (Progress progress = Progress.show(console, NAME, client, job.expectedRows())) {
-                end = cluster.await(client);
+                end = client.getJobExecutionResult().get();
             }
             job.concatenate(rows, result.draft());
             writeBadRecords(problems);

@@ -12,11 +12,14 @@ import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.kernels.gpu.BulkWait;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoin;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +42,8 @@ final class BulkCase {
     private double loadKernelsS;
     private double finishS;
     private double resultsS;
+    private long resultBytes;
+    private long[] waitedNs = new long[BulkWait.values().length];
     private JoinAnswer answer = JoinAnswer.NOTHING;
 
     private BulkCase(
@@ -74,34 +79,37 @@ final class BulkCase {
         for (int i = 0; i < ROUNDS_WITHOUT_RESULTS; i++) {
             round(query != BulkQuery.ROWS);
         }
+        Map<String, Object> parameters =
+                Figure.parameters(
+                        "algorithm",
+                        algorithm,
+                        "devices",
+                        devices,
+                        "build_rows",
+                        tuples.buildRows(),
+                        "probe_rows",
+                        tuples.probeRows(),
+                        "key",
+                        tuples.key().label(),
+                        "zipf",
+                        tuples.zipf(),
+                        "query",
+                        query == null ? "count" : query.name().toLowerCase(Locale.ROOT),
+                        "load_s",
+                        loadS,
+                        "load_gb_s",
+                        inputBytes() / loadS / 1e9,
+                        "load_kernels_s",
+                        loadKernelsS,
+                        "finish_s",
+                        finishS,
+                        "results_s",
+                        resultsS,
+                        "results_gb_s",
+                        resultBytes / resultsS / 1e9);
+        addWaits(parameters, waitedNs);
         Figure figure =
-                Figure.of(
-                                BulkBench.NAME,
-                                Figure.parameters(
-                                        "algorithm",
-                                        algorithm,
-                                        "devices",
-                                        devices,
-                                        "build_rows",
-                                        tuples.buildRows(),
-                                        "probe_rows",
-                                        tuples.probeRows(),
-                                        "zipf",
-                                        tuples.zipf(),
-                                        "query",
-                                        query == null
-                                                ? "count"
-                                                : query.name().toLowerCase(Locale.ROOT),
-                                        "load_s",
-                                        loadS,
-                                        "load_kernels_s",
-                                        loadKernelsS,
-                                        "finish_s",
-                                        finishS,
-                                        "results_s",
-                                        resultsS),
-                                "Gtuples/s",
-                                rates)
+                Figure.of(BulkBench.NAME, parameters, "Gtuples/s", rates)
                         .checked(
                                 answer.equals(expected()),
                                 answer.count(),
@@ -110,11 +118,31 @@ final class BulkCase {
         return figure;
     }
 
-    private BulkJoinSpec spec() {
-        if (query != null) {
-            return query.spec();
+    /** Returns the time that a join has waited, by the ordinal of {@link BulkWait}. */
+    static long[] waitedNs(GpuBulkJoin join) {
+        return Arrays.stream(BulkWait.values()).mapToLong(join::waitedNs).toArray();
+    }
+
+    /** Adds a parameter for each kind of wait. */
+    static void addWaits(Map<String, Object> parameters, long[] waitedNs) {
+        for (BulkWait wait : BulkWait.values()) {
+            String name = wait.name().toLowerCase(Locale.ROOT) + "_wait_s";
+            parameters.put(name, waitedNs[wait.ordinal()] / 1e9);
         }
-        BulkJoinSpec pairs = BulkQuery.ROWS.spec();
+    }
+
+    private double inputBytes() {
+        double rows = tuples.buildRows() + (double) tuples.probeRows();
+        return tuples.key().rowBytes() * rows;
+    }
+
+    private BulkJoinSpec spec() {
+        BulkQuery base = query == null ? BulkQuery.ROWS : query;
+        BulkJoinSpec pairs =
+                base.spec(tuples.key().input("build"), tuples.key().input("probe"));
+        if (query != null) {
+            return pairs;
+        }
         return new BulkJoinSpec(
                 pairs.left(), pairs.right(), pairs.kind(), false, new BulkOutput.Count());
     }
@@ -163,16 +191,19 @@ final class BulkCase {
             join.finish();
             algorithm = algorithm(join.plan().algorithm());
             long finishedNs = System.nanoTime();
-            JoinAnswer sum = answer(join.poll(POLL_NS));
+            @Nullable BulkResult first = join.poll(POLL_NS);
+            JoinAnswer sum = answer(first);
             if (query == BulkQuery.ROWS) {
                 addRate(join, loadKernelsNs);
             }
             if (!readsAll) {
                 return;
             }
+            resultBytes = bytes(first);
             while (join.state() == BulkJoinState.JOINING) {
                 @Nullable BulkResult result = join.poll(POLL_NS);
                 sum = sum.plus(answer(result));
+                resultBytes += bytes(result);
             }
             if (query != BulkQuery.ROWS) {
                 addRate(join, loadKernelsNs);
@@ -182,7 +213,12 @@ final class BulkCase {
             loadKernelsS = loadKernelsNs / 1e9;
             finishS = (finishedNs - loadedNs) / 1e9;
             resultsS = (System.nanoTime() - finishedNs) / 1e9;
+            waitedNs = waitedNs(join);
         }
+    }
+
+    private static long bytes(@Nullable BulkResult result) {
+        return result instanceof BulkResult.Rows rows ? rows.chunk().lengthBytes() : 0;
     }
 
     /**

@@ -7,7 +7,6 @@ import io.github.gpujoin.benchmarks.workload.TupleSchemas;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
-import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.region.Memory;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -15,13 +14,14 @@ import java.util.stream.IntStream;
 
 /**
  * Chunks of both inputs of a bulk join: build keys once each in random order, probe keys of a Zipf
- * distribution over them. They are on the heap, 16 bytes a row.
+ * distribution over them. They are on the heap, 16 bytes a row with keys of 8 bytes.
  */
 final class BulkTuples {
 
     private static final int CHUNK_ROWS = 1 << 16;
     private static final long ODD = 0x9E3779B97F4A7C15L;
 
+    private final BulkKey key;
     private final int buildRows;
     private final long probeRows;
     private final double zipf;
@@ -36,21 +36,27 @@ final class BulkTuples {
      * @param zipf exponent; 0 is uniform
      */
     static BulkTuples random(int buildRows, long probeRows, double zipf) {
-        return new BulkTuples(buildRows, probeRows, zipf, false);
+        return random(BulkKey.LONG, buildRows, probeRows, zipf);
+    }
+
+    /** The same with keys of other columns. */
+    static BulkTuples random(BulkKey key, int buildRows, long probeRows, double zipf) {
+        return new BulkTuples(key, buildRows, probeRows, zipf, false);
     }
 
     /** Both inputs in the order of their keys, of which each has as many probe rows. */
     static BulkTuples ordered(int buildRows, long probeRows) {
-        return new BulkTuples(buildRows, probeRows, 0, true);
+        return new BulkTuples(BulkKey.LONG, buildRows, probeRows, 0, true);
     }
 
-    private BulkTuples(int buildRows, long probeRows, double zipf, boolean isOrdered) {
+    private BulkTuples(BulkKey key, int buildRows, long probeRows, double zipf, boolean isOrdered) {
+        this.key = key;
         this.buildRows = buildRows;
         this.probeRows = probeRows;
         this.zipf = zipf;
         this.isOrdered = isOrdered;
-        this.build = chunks(buildRows, TupleSchemas.BUILD, this::buildKeys);
-        this.probe = chunks(probeRows, TupleSchemas.PROBE, this::probeKeys);
+        this.build = chunks(buildRows, this::buildKeys);
+        this.probe = chunks(probeRows, this::probeKeys);
         this.expectedSum = probe.parallelStream().mapToLong(this::sum).sum();
     }
 
@@ -59,20 +65,20 @@ final class BulkTuples {
         void fill(long firstRow, long[] keys);
     }
 
-    private static List<Chunk> chunks(long rows, ChunkSchema schema, Keys keys) {
+    private List<Chunk> chunks(long rows, Keys keys) {
         int chunkRows = (int) Math.min(rows, CHUNK_ROWS);
         return IntStream.range(0, (int) (rows / chunkRows))
                 .parallel()
-                .mapToObj(i -> chunk((long) i * chunkRows, chunkRows, schema, keys))
+                .mapToObj(i -> chunk((long) i * chunkRows, chunkRows, keys))
                 .toList();
     }
 
-    private static Chunk chunk(long firstRow, int rows, ChunkSchema schema, Keys keys) {
-        ChunkBuilder builder = new ChunkBuilder(schema, rows * TupleSchemas.TUPLE_BYTES);
+    private Chunk chunk(long firstRow, int rows, Keys keys) {
+        ChunkBuilder builder = new ChunkBuilder(key.schema(), rows * key.rowBytes());
         long[] values = new long[rows];
         keys.fill(firstRow, values);
         for (int row = 0; row < rows; row++) {
-            builder.putLong(TupleSchemas.KEY, values[row]);
+            key.put(builder, values[row]);
             builder.putLong(TupleSchemas.PAYLOAD, payload(values[row]));
             builder.endRow();
         }
@@ -118,6 +124,10 @@ final class BulkTuples {
             sum += 2 * Memory.getLong(chunk.array(), start + 8L * row);
         }
         return sum;
+    }
+
+    BulkKey key() {
+        return key;
     }
 
     int buildRows() {

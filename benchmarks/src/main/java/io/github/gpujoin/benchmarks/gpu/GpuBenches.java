@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.benchmarks.gpu;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,13 +36,21 @@ public final class GpuBenches {
         groups.put("engine", EngineBench::new);
         groups.put("group", GroupBench::new);
         groups.put("resident", ResidentBench::new);
-        groups.put("bulk", BulkBench::new);
+        groups.put("bulk", () -> both(new BulkBench(), new PaperJoinsBench()));
         groups.put(BULK_GROUP, BulkGroupBench::new);
         groups.put("out-of-core", OutOfCoreBench::new);
         groups.put("blocking", BlockingBench::new);
         groups.put("flink", FlinkBench::new);
         groups.put(SSB, SsbBench::new);
         return groups;
+    }
+
+    private static GpuBench both(GpuBench first, GpuBench second) {
+        return run -> {
+            List<Figure> figures = new ArrayList<>(first.run(run));
+            figures.addAll(second.run(run));
+            return figures;
+        };
     }
 
     public static Set<String> names() {

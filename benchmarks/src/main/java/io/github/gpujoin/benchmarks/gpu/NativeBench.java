@@ -36,6 +36,11 @@ public final class NativeBench {
         this.progress = progress;
     }
 
+    /** Returns another program of the same folder. */
+    NativeBench sibling(String name) {
+        return new NativeBench(program.resolveSibling(name), progress);
+    }
+
     /** Runs to the end; a wrong answer is in the figures, any other failure throws. */
     public List<Figure> run(Object... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(program.toAbsolutePath().toString()));

@@ -77,12 +77,14 @@ public enum BulkQuery {
 
     /** Returns the join of build tuples on the left and probe tuples on the right. */
     public BulkJoinSpec spec() {
-        return new BulkJoinSpec(
+        return spec(
                 new BulkInput("build", TupleSchemas.BUILD, List.of(TupleSchemas.KEY)),
-                new BulkInput("probe", TupleSchemas.PROBE, List.of(TupleSchemas.KEY)),
-                kind,
-                false,
-                output);
+                new BulkInput("probe", TupleSchemas.PROBE, List.of(TupleSchemas.KEY)));
+    }
+
+    /** Returns the join of inputs with payloads as those of {@link TupleSchemas}. */
+    public BulkJoinSpec spec(BulkInput build, BulkInput probe) {
+        return new BulkJoinSpec(build, probe, kind, false, output);
     }
 
     /** Returns the number of aggregates of each group: a count, then sums of payloads. */

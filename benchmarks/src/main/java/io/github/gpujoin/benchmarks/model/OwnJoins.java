@@ -22,6 +22,10 @@ final class OwnJoins {
     private static final TablePair RESIDENT =
             new TablePair(new Table(1 << 27, 8, List.of(8)), new Table(1 << 29, 8, List.of(8)), 1);
 
+    private static final String SPREAD_RUN = "nvidia-h200-x2-repartitioned-join-2026-11-27.txt";
+    private static final double SPREAD_RATE_OF_2 = 57.8;
+    private static final double SPREAD_RATE_OF_2_EVEN = 47.0;
+
     private OwnJoins() {}
 
     private static Node host(int devices) {
@@ -81,6 +85,17 @@ final class OwnJoins {
                                         + "(performance-notes-resident-join.md#remaining-time)"
                                         + " explain the rest."),
                 PublishedPoint.validated(
+                                "spread-join-2",
+                                result(SPREAD_RUN),
+                                "2^28 x 2^30 rows of 16 bytes spread over two H200s",
+                                SPREAD_RATE_OF_2,
+                                spread(2, 28, 30),
+                                "G tuples/s")
+                        .because(
+                                "Steps that run at once move 88 % of the bytes of a copy; [notes]"
+                                        + "(performance-notes-repartitioned-join.md#the-bound)"
+                                        + " explain the rest."),
+                PublishedPoint.validated(
                         "gathers-2",
                         result(Inputs.GROUP_RUN),
                         "random gathers over the memory of two H200s, a device",
@@ -121,8 +136,20 @@ final class OwnJoins {
         return RESIDENT.rows() * devices / join.seconds() / 1e9;
     }
 
+    /** Join of 2^build x 2^probe rows of 16 bytes in all, exchanged by stores, in chunks. */
+    private static double spread(int devices, int build, int probe) {
+        TablePair tables =
+                RESIDENT.withRows(Math.pow(2, build) / devices, Math.pow(2, probe) / devices);
+        Stage join =
+                RadixJoin.inChunks(
+                        new Cluster(host(devices), 1),
+                        tables,
+                        new Link(Inputs.H200_PEER_STORE.base()));
+        return tables.rows() * devices / join.seconds() / 1e9;
+    }
+
     static List<Grid> predictions() {
-        return List.of(pinnedRings(), build(), residentJoin(), network());
+        return List.of(pinnedRings(), build(), residentJoin(), spreadJoin(), network());
     }
 
     private static Grid pinnedRings() {
@@ -189,6 +216,36 @@ final class OwnJoins {
                 List.of(
                         byDevices("exchange by copies, then a radix join", OwnJoins::resident),
                         byDevices("exchange by stores of the first pass", OwnJoins::fused)));
+    }
+
+    /**
+     * Two GPUs reach a smaller share of the bound if there are as many build as probe rows, since
+     * blocks wait at barriers while they build tables in shared memory.
+     */
+    private static Grid spreadJoin() {
+        double reached = SPREAD_RATE_OF_2 / spread(2, 28, 30);
+        double reachedOfEven = SPREAD_RATE_OF_2_EVEN / spread(2, 29, 29);
+        return new Grid(
+                "spread-join",
+                "Join of tables spread over the memory of H200s, rows of 16 bytes in all,"
+                        + " exchanged by stores in three chunks",
+                "GPUs",
+                names(DEVICES.subList(1, DEVICES.size())),
+                "G tuples/s",
+                List.of(
+                        spreadOver("2^29 x 2^31, bound", n -> spread(n, 29, 31)),
+                        spreadOver(
+                                "2^29 x 2^31, at the share of the bound that two GPUs reach",
+                                n -> reached * spread(n, 29, 31)),
+                        spreadOver("2^29 x 2^29, bound", n -> spread(n, 29, 29)),
+                        spreadOver(
+                                "2^29 x 2^29, at the share of the bound that two GPUs reach",
+                                n -> reachedOfEven * spread(n, 29, 29))));
+    }
+
+    private static Grid.Row spreadOver(String label, IntToDoubleFunction value) {
+        return new Grid.Row(
+                label, DEVICES.stream().filter(n -> n > 1).map(value::applyAsDouble).toList());
     }
 
     private static Grid network() {

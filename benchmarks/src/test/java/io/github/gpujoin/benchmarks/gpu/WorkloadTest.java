@@ -4,11 +4,15 @@ package io.github.gpujoin.benchmarks.gpu;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.github.gpujoin.benchmarks.local.BulkQuery;
 import io.github.gpujoin.benchmarks.workload.JoinAnswer;
+import io.github.gpujoin.core.bulk.BulkJoin;
+import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.engine.JoinEngine;
 import io.github.gpujoin.core.engine.ResultBatch;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.reference.ReferenceBulkJoin;
 import io.github.gpujoin.core.reference.ReferenceJoinEngine;
 import java.util.List;
 import java.util.function.Function;
@@ -16,6 +20,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the workloads expect is what an engine gives that knows nothing of them. */
@@ -92,5 +97,25 @@ class WorkloadTest {
             assertThat(join(engine, facts.chunks(), workload::answerOf))
                     .isEqualTo(facts.expected());
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(BulkKey.class)
+    void shouldExpectOfABulkJoinWhatTheReferenceGives(BulkKey key) throws Exception {
+        BulkTuples tuples = BulkTuples.random(key, 512, 4096, 1.0);
+        BulkQuery query = BulkQuery.ROWS;
+        JoinAnswer[] answer = {JoinAnswer.NOTHING};
+        try (BulkJoin join =
+                new ReferenceBulkJoin(query.spec(key.input("build"), key.input("probe")))) {
+            for (Chunk chunk : tuples.build()) {
+                join.submit(JoinSide.LEFT, chunk);
+            }
+            for (Chunk chunk : tuples.probe()) {
+                join.submit(JoinSide.RIGHT, chunk);
+            }
+            join.finish();
+            join.drain(result -> answer[0] = answer[0].plus(query.answer(result)));
+        }
+        assertThat(answer[0]).isEqualTo(tuples.expected());
     }
 }

@@ -3,10 +3,8 @@
 package io.github.gpujoin.examples.run;
 
 import java.lang.management.ManagementFactory;
-import java.net.URI;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.apache.flink.api.common.JobExecutionResult;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.CoreOptions;
 import org.apache.flink.configuration.DeploymentOptions;
@@ -15,7 +13,6 @@ import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.configuration.WebOptions;
-import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.state.rocksdb.RocksDBOptions;
@@ -122,28 +119,15 @@ public final class JobCluster implements AutoCloseable {
         if (embedded == null) {
             return StreamExecutionEnvironment.getExecutionEnvironment(options);
         }
-        URI rest = embedded.getRestAddress().get();
-        Configuration remote = new Configuration();
-        remote.set(CoreOptions.DEFAULT_PARALLELISM, slots);
-        remote.addAll(options);
-        remote.set(DeploymentOptions.TARGET, "remote");
-        remote.set(DeploymentOptions.ATTACHED, true);
-        remote.set(RestOptions.ADDRESS, rest.getHost());
-        remote.set(RestOptions.PORT, rest.getPort());
-        return new StreamExecutionEnvironment(remote);
-    }
-
-    /**
-     * Waits for the end of a job of this cluster. Flink's client learns of it up to two seconds
-     * late, because it polls; an embedded cluster reports it at once.
-     *
-     * @throws Exception if the job fails
-     */
-    public JobExecutionResult await(JobClient job) throws Exception {
-        if (embedded != null) {
-            embedded.requestJobResult(job.getJobID()).get();
-        }
-        return job.getJobExecutionResult().get();
+        Configuration attached = new Configuration();
+        attached.set(CoreOptions.DEFAULT_PARALLELISM, slots);
+        attached.addAll(options);
+        attached.set(DeploymentOptions.TARGET, EmbeddedExecutor.NAME);
+        attached.set(DeploymentOptions.ATTACHED, true);
+        return new StreamExecutionEnvironment(
+                new EmbeddedExecutor(embedded),
+                attached,
+                Thread.currentThread().getContextClassLoader());
     }
 
     @Override

@@ -35,6 +35,8 @@ public final class JoinConfig {
                     .atLeast(GpuJoinOptions.REPLICATE_MAX_BYTES, MemorySize.ZERO)
                     .atLeast(GpuJoinOptions.GPU_DEVICE_MEMORY, MemorySize.ZERO)
                     .atLeast(GpuJoinOptions.GPU_PINNED_MEMORY, MemorySize.ZERO)
+                    .atLeast(GpuJoinOptions.GPU_KEPT_MEMORY, MemorySize.ZERO)
+                    .range(GpuJoinOptions.GPU_BULK_THREADS, 0, GpuOptions.MAX_BULK_THREADS)
                     .range(GpuJoinOptions.GPU_WEIGHT, JoinShare.MIN_WEIGHT, JoinShare.MAX_WEIGHT)
                     .range(
                             GpuJoinOptions.GPU_STALL_TIMEOUT,
@@ -164,12 +166,14 @@ public final class JoinConfig {
      * MemoryBudget#BY_MACHINE}.
      */
     public static GpuOptions gpuOptions(ReadableConfig config) {
-        return GpuOptions.defaults()
-                .withDevices(gpuDevices(config))
+        GpuOptions defaults = GpuOptions.defaults();
+        return defaults.withDevices(gpuDevices(config))
                 .withMemory(
                         new MemoryBudget(
                                 budget(config, GpuJoinOptions.GPU_DEVICE_MEMORY),
-                                budget(config, GpuJoinOptions.GPU_PINNED_MEMORY)))
+                                budget(config, GpuJoinOptions.GPU_PINNED_MEMORY),
+                                BOUNDS.read(config, GpuJoinOptions.GPU_KEPT_MEMORY).getBytes()))
+                .withBulkThreads(bulkThreads(config, defaults.bulkThreads()))
                 .withRingMemory(config.get(GpuJoinOptions.GPU_RING_MEMORY))
                 .withGridMode(config.get(GpuJoinOptions.GPU_GRID))
                 .withSpread(config.get(GpuJoinOptions.GPU_SPREAD))
@@ -178,6 +182,11 @@ public final class JoinConfig {
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());
+    }
+
+    private static int bulkThreads(ReadableConfig config, int unset) {
+        Integer set = BOUNDS.read(config, GpuJoinOptions.GPU_BULK_THREADS);
+        return set == null ? unset : set;
     }
 
     /** Returns {@link GpuJoinOptions#GPU_DEVICES}, empty for all. */

@@ -48,13 +48,16 @@ class JoinConfigTest {
                                 "gpu-join.gpu.devices", "3, 1",
                                 "gpu-join.gpu.device-memory", "40g",
                                 "gpu-join.gpu.pinned-memory", "512m",
+                                "gpu-join.gpu.kept-memory", "1g",
+                                "gpu-join.gpu.bulk-threads", "5",
                                 "gpu-join.gpu.ring-memory", "device",
                                 "gpu-join.gpu.grid", "histogram",
                                 "gpu-join.gpu.spread", "sharded",
                                 "gpu-join.gpu.weight", "2.5",
                                 "gpu-join.gpu.stall-timeout", "2 s"));
         assertThat(options.devices()).containsExactly(1, 3);
-        assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20));
+        assertThat(options.memory()).isEqualTo(new MemoryBudget(40L << 30, 512L << 20, 1L << 30));
+        assertThat(options.bulkThreads()).isEqualTo(5);
         assertThat(options.ringMemory()).isEqualTo(RingMemory.DEVICE);
         assertThat(options.gridMode()).isEqualTo(GridMode.HISTOGRAM);
         assertThat(options.spread()).isEqualTo(TableSpread.SHARDED);
@@ -82,6 +85,7 @@ class JoinConfigTest {
     @CsvSource({
         "gpu-join.chunk-bytes, 17 mb, Option out of range: gpu-join.chunk-bytes=17 mb. Set at least 1 bytes and at most 16 mb.",
         "gpu-join.flush-interval, 0 ms, gpu-join.flush-interval=0 ms. Set at least 1 ms and at most 1 h.",
+        "gpu-join.gpu.bulk-threads, 65, gpu-join.gpu.bulk-threads=65. Set at least 0 and at most 64.",
         "gpu-join.gpu.stall-timeout, 0 ms, gpu-join.gpu.stall-timeout=0 ms",
         "gpu-join.ring.slots, 1025, gpu-join.ring.slots=1025. Set at least 1 and at most 1024.",
         "gpu-join.ring.peer-timeout, 59 ms, gpu-join.ring.peer-timeout=59 ms. Set at least 60 ms and at most 1 h.",

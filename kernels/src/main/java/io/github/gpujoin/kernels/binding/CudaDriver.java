@@ -43,6 +43,22 @@ public interface CudaDriver extends AutoCloseable {
     /** Allocates page-locked host memory with unspecified content, mapped for the device. */
     long allocatePinned(long lengthBytes);
 
+    /** Writes to memory, so that the operating system provides its pages. */
+    @FunctionalInterface
+    interface PageTouch {
+
+        /**
+         * @param address of the first page
+         */
+        void touch(long address, long lengthBytes);
+    }
+
+    /**
+     * Does the same as {@link #allocatePinned(long)} with pages that the caller has threads touch:
+     * the driver alone provides 1.5 to 2.7 GB/s.
+     */
+    long allocatePinned(long lengthBytes, PageTouch pages);
+
     void freePinned(long address);
 
     /**

@@ -64,6 +64,7 @@ public enum KernelImage {
     BULK(
             "bulk.fatbin",
             List.of(
+                    "gpujoin_bulk_copy",
                     "gpujoin_bulk_gather_8",
                     "gpujoin_bulk_gather_16",
                     "gpujoin_bulk_gather_32",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
@@ -17,7 +18,13 @@ final class Buffers implements AutoCloseable {
 
     private static final AtomicLong OPEN_COUNT = new AtomicLong();
 
-    private record Buffer(long address, long lengthBytes, boolean pinned) {}
+    private enum Kind {
+        DEVICE,
+        PINNED,
+        SLAB
+    }
+
+    private record Buffer(long address, long lengthBytes, Kind kind) {}
 
     private final DeviceMemory memory;
     private final MemoryLimits limits;
@@ -44,12 +51,25 @@ final class Buffers implements AutoCloseable {
     long device(long lengthBytes) {
         return add(
                 new Buffer(
-                        memory.allocateDevice(lengthBytes, limits.budget()), lengthBytes, false));
+                        memory.allocateDevice(lengthBytes, limits.budget()),
+                        lengthBytes,
+                        Kind.DEVICE));
     }
 
     /** Allocates pinned host memory, mapped for the device, with unspecified content. */
     long pinned(long lengthBytes) {
-        return add(new Buffer(memory.allocatePinned(lengthBytes, limits), lengthBytes, true));
+        return add(
+                new Buffer(memory.allocatePinned(lengthBytes, limits), lengthBytes, Kind.PINNED));
+    }
+
+    /**
+     * Does the same faster: with memory of ended joins, or with pages that the caller touches.
+     *
+     * @param pages touches new pages
+     */
+    long slab(long lengthBytes, CudaDriver.PageTouch pages) {
+        KeptSlabs.Slab slab = memory.allocateSlab(lengthBytes, limits, pages);
+        return add(new Buffer(slab.address(), slab.lengthBytes(), Kind.SLAB));
     }
 
     private long add(Buffer buffer) {
@@ -83,10 +103,10 @@ final class Buffers implements AutoCloseable {
     void abandon() {
         while (!buffers.isEmpty()) {
             Buffer buffer = remove();
-            if (buffer.pinned) {
-                memory.abandonPinned(buffer.lengthBytes, limits);
-            } else {
+            if (buffer.kind == Kind.DEVICE) {
                 memory.abandonDevice(buffer.lengthBytes);
+            } else {
+                memory.abandonPinned(buffer.lengthBytes, limits);
             }
         }
     }
@@ -100,15 +120,19 @@ final class Buffers implements AutoCloseable {
         }
         try {
             while (!buffers.isEmpty()) {
-                Buffer buffer = remove();
-                if (buffer.pinned) {
-                    memory.freePinned(buffer.address, buffer.lengthBytes, limits);
-                } else {
-                    memory.freeDevice(buffer.address, buffer.lengthBytes);
-                }
+                free(remove());
             }
         } catch (GpuUnavailableException e) {
             abandon();
+        }
+    }
+
+    private void free(Buffer buffer) {
+        switch (buffer.kind) {
+            case DEVICE -> memory.freeDevice(buffer.address, buffer.lengthBytes);
+            case PINNED -> memory.freePinned(buffer.address, buffer.lengthBytes, limits);
+            case SLAB ->
+                    memory.freeSlab(new KeptSlabs.Slab(buffer.address, buffer.lengthBytes), limits);
         }
     }
 

@@ -12,7 +12,7 @@ import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.binding.KernelImage;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -26,8 +26,6 @@ final class BulkDevice implements AutoCloseable {
     /** Shared memory of a block that the kernels need, as in {@code join_plan.h}. */
     static final int SHARED_BYTES = 163 << 10;
 
-    private static final long PARK_NS = 10_000;
-
     private final DeviceLease lease;
     private final GpuOptions options;
     private final MemoryLimits limits;
@@ -35,15 +33,25 @@ final class BulkDevice implements AutoCloseable {
     /** Owners of all memory of the join. */
     private final List<Buffers> owners = new CopyOnWriteArrayList<>();
 
-    private volatile long kernelNs;
+    private final BulkThreads threads;
+
+    private final AtomicLongArray waitedNs = new AtomicLongArray(BulkWait.values().length);
+
+    private final WordCopies words;
 
     /**
      * @param lease released by {@link #close}, and here if the constructor fails
+     * @param threads that copy between chunks and pinned memory, shared by the devices of a join
      */
-    BulkDevice(DeviceLease lease, GpuOptions options, MemoryReservations hostMemory) {
+    BulkDevice(
+            DeviceLease lease,
+            GpuOptions options,
+            MemoryReservations hostMemory,
+            BulkThreads threads) {
         this.lease = lease;
         this.options = options;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
+        this.threads = threads;
         try {
             whileAllStopped(
                     () -> {
@@ -51,6 +59,11 @@ final class BulkDevice implements AutoCloseable {
                         driver().load(KernelImage.RESIDENT);
                         driver().load(KernelImage.BULK);
                     });
+            this.words =
+                    new Mailbox(
+                            driver(),
+                            newMemory().allocatePinned(Mailbox.LENGTH_BYTES),
+                            this::awaitIdle);
         } catch (Throwable e) {
             lease.release();
             throw e;
@@ -78,6 +91,11 @@ final class BulkDevice implements AutoCloseable {
 
     int multiprocessors() {
         return driver().multiprocessors();
+    }
+
+    /** Returns the threads that copy between chunks and pinned memory. */
+    BulkThreads threads() {
+        return threads;
     }
 
     /** Returns an allocator of unpinned host memory within the limits. */
@@ -116,6 +134,11 @@ final class BulkDevice implements AutoCloseable {
         await(() -> copy < 0 || driver().hasCopied(copy));
     }
 
+    /** Whether a queued copy has ended, as {@link #awaitCopy}; does not wait. */
+    boolean isCopied(long copy) {
+        return copy < 0 || guarded(() -> driver().hasCopied(copy));
+    }
+
     /** Queues a copy to pinned memory, and returns its number. */
     long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
         return guarded(() -> driver().startCopyToHost(pinnedAddress, deviceAddress, lengthBytes));
@@ -127,9 +150,17 @@ final class BulkDevice implements AutoCloseable {
     }
 
     private void await(Supplier<Boolean> isOver) throws InterruptedException {
-        while (!guarded(isOver)) {
-            checkInterrupt();
-            LockSupport.parkNanos(PARK_NS);
+        if (guarded(isOver)) {
+            return;
+        }
+        long startNs = System.nanoTime();
+        try {
+            while (!guarded(isOver)) {
+                checkInterrupt();
+                Backoff.pause(System.nanoTime() - startNs);
+            }
+        } finally {
+            waited(BulkWait.BUS, startNs);
         }
     }
 
@@ -142,27 +173,27 @@ final class BulkDevice implements AutoCloseable {
                 });
     }
 
-    /** Copies host memory to the device, and waits for it. */
+    /** Copies host memory to the device, for kernels that are launched afterwards. */
     void copyToDevice(long deviceAddress, Region source) {
-        whileStopped(
-                () -> driver().copyToDevice(deviceAddress, source.address(), source.lengthBytes()));
+        launch(() -> words.toDevice(deviceAddress, source.address(), source.lengthBytes()));
     }
 
-    /** Copies device memory to the host, and waits for it. */
+    /** Copies device memory to the host after all launched kernels, and waits for it. */
     void copyToHost(Region target, long deviceAddress) {
-        whileStopped(
-                () -> driver().copyToHost(target.address(), deviceAddress, target.lengthBytes()));
+        run(() -> words.toHost(target.address(), deviceAddress, target.lengthBytes()));
     }
 
-    /** Reads a word of device memory. */
+    /** Reads a word of device memory after all launched kernels. */
     long read(long deviceAddress) {
-        return whileStopped(
-                () -> {
-                    try (Region region = Region.allocate(Long.BYTES)) {
-                        driver().copyToHost(region.address(), deviceAddress, Long.BYTES);
-                        return Memory.getLong(region.address());
-                    }
-                });
+        try (Region region = Region.allocate(Long.BYTES)) {
+            copyToHost(region, deviceAddress);
+            return Memory.getLong(region.address());
+        }
+    }
+
+    /** Copies words; called while the serving kernel is stopped. */
+    WordCopies words() {
+        return words;
     }
 
     /** Throws if the thread is interrupted. A join checks it between launches. */
@@ -173,23 +204,53 @@ final class BulkDevice implements AutoCloseable {
     }
 
     /**
-     * Launches kernels, and waits until they have ended.
+     * Launches kernels, and waits until they and those before have ended.
      *
      * @throws GpuUnavailableException if the device fails or a kernel stalls
      */
     void run(Runnable launches) {
-        whileStopped(
+        timed(
+                BulkWait.KERNELS,
                 () -> {
-                    long startNs = System.nanoTime();
-                    launches.run();
-                    lease.awaitIdle(options.stallTimeoutNs());
-                    kernelNs += System.nanoTime() - startNs;
+                    whileStopped(
+                            () -> {
+                                launches.run();
+                                awaitIdle();
+                            });
+                    return null;
                 });
     }
 
-    /** Returns the time that {@link #run} has waited for kernels. Any thread may call. */
-    long kernelNs() {
-        return kernelNs;
+    private void awaitIdle() {
+        lease.awaitIdle(options.stallTimeoutNs());
+    }
+
+    /** Launches kernels, which run after those before. */
+    void launch(Runnable launches) {
+        whileStopped(launches);
+    }
+
+    /** Waits until all launched kernels have ended. */
+    void awaitKernels() {
+        run(() -> {});
+    }
+
+    /** Runs an action, and counts its time. */
+    <T> T timed(BulkWait wait, Supplier<T> action) {
+        long startNs = System.nanoTime();
+        T result = action.get();
+        waited(wait, startNs);
+        return result;
+    }
+
+    /** Counts a wait that ends now. */
+    void waited(BulkWait wait, long startNs) {
+        waitedNs.addAndGet(wait.ordinal(), System.nanoTime() - startNs);
+    }
+
+    /** Returns the time in nanoseconds that the join has waited. Any thread may call. */
+    long waitedNs(BulkWait wait) {
+        return waitedNs.get(wait.ordinal());
     }
 
     /**
@@ -237,7 +298,7 @@ final class BulkDevice implements AutoCloseable {
         }
     }
 
-    /** Frees all memory; drops that of a lost device. */
+    /** Frees all memory, which no thread uses; drops that of a lost device. */
     @Override
     public void close() {
         try {
@@ -245,7 +306,11 @@ final class BulkDevice implements AutoCloseable {
                 owners.forEach(Buffers::abandon);
             } else {
                 driver().awaitCopies();
-                whileAllStopped(() -> owners.forEach(Buffers::close));
+                whileAllStopped(
+                        () -> {
+                            awaitIdle();
+                            owners.forEach(Buffers::close);
+                        });
             }
         } catch (GpuUnavailableException e) {
             owners.forEach(Buffers::abandon);

@@ -13,9 +13,11 @@ import org.jspecify.annotations.Nullable;
  * The open devices of one bulk join.
  *
  * @param devices with access to each other's memory
+ * @param threads that copy between chunks and pinned memory
  * @param note why not all devices of the options join, as a sentence with a space; else empty
  */
-record BulkDevices(List<BulkDevice> devices, String note) implements AutoCloseable {
+record BulkDevices(List<BulkDevice> devices, BulkThreads threads, String note)
+        implements AutoCloseable {
 
     /** Copies the list. */
     BulkDevices {
@@ -47,18 +49,20 @@ record BulkDevices(List<BulkDevice> devices, String note) implements AutoCloseab
                         : "One device joins, since the devices do not access each other's memory: devices=%s. "
                                 .formatted(leases.stream().map(DeviceLease::device).toList());
         leases.subList(used, leases.size()).forEach(DeviceLease::release);
+        BulkThreads threads = new BulkThreads(options.bulkThreads());
         List<BulkDevice> devices = new ArrayList<>();
         try {
             for (DeviceLease lease : leases.subList(0, used)) {
-                devices.add(new BulkDevice(lease, options, hostMemory));
+                devices.add(new BulkDevice(lease, options, hostMemory, threads));
             }
         } catch (Throwable e) {
             // the constructor that failed has released its lease
             leases.subList(devices.size() + 1, used).forEach(DeviceLease::release);
+            threads.close();
             devices.forEach(BulkDevice::close);
             throw e;
         }
-        return new BulkDevices(devices, note);
+        return new BulkDevices(devices, threads, note);
     }
 
     /**
@@ -78,8 +82,10 @@ record BulkDevices(List<BulkDevice> devices, String note) implements AutoCloseab
         return devices.get(0);
     }
 
+    /** Ends the threads, and closes the devices. */
     @Override
     public void close() {
+        threads.close();
         devices.forEach(BulkDevice::close);
     }
 }

@@ -44,8 +44,11 @@ interface BulkEngine extends BulkInputs, AutoCloseable {
     /** Returns the bytes in files. Any thread may call. */
     long fileBytes();
 
-    /** Returns the time in nanoseconds during which kernels ran. Any thread may call. */
-    long kernelNs();
+    /**
+     * Returns the time in nanoseconds that the threads of the join have waited; of threads that
+     * waited at once, the longest time. Any thread may call.
+     */
+    long waitedNs(BulkWait wait);
 
     /** Ends all threads, so that the caller may free what results refer to. */
     void stop();

@@ -27,6 +27,7 @@ final class BulkGroupWriter implements BulkResultWriter {
     /** Blocks for each multiprocessor; each sums up in shared memory what it reads. */
     private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
 
+    private final Aggregation aggregation;
     private final BulkDevice device;
     private final Map<JoinSide, BulkRunLayout> layouts;
     private final List<JoinColumn> columns;
@@ -34,11 +35,15 @@ final class BulkGroupWriter implements BulkResultWriter {
     private final long values;
     private final long descriptor;
 
+    /** Upper bound of the groups in the table, which the kernels of the batches may be writing. */
+    private long mostGroups;
+
     BulkGroupWriter(
             Aggregation aggregation,
             BulkDevice device,
             BulkMemory memory,
             Map<JoinSide, BulkRunLayout> layouts) {
+        this.aggregation = aggregation;
         this.device = device;
         this.layouts = Map.copyOf(layouts);
         this.columns = aggregation.columns().distinct().toList();
@@ -52,13 +57,13 @@ final class BulkGroupWriter implements BulkResultWriter {
                         : memory.allocate((long) Long.BYTES * BATCH_ROWS * columns.size());
         this.descriptor = memory.allocate(GroupDescriptor.AGGREGATION_BYTES);
         try (Region region = Region.allocateZeroed(GroupDescriptor.AGGREGATION_BYTES)) {
-            write(aggregation, region.address());
+            write(region.address());
             device.copyToDevice(descriptor, region);
         }
     }
 
     /** Writes the Aggregation struct, whose sources are the columns of a batch. */
-    private void write(Aggregation aggregation, long address) {
+    private void write(long address) {
         List<JoinColumn> groupColumns = aggregation.groupColumns();
         List<Aggregate> aggregates = aggregation.aggregates();
         groups.write(address);
@@ -98,7 +103,7 @@ final class BulkGroupWriter implements BulkResultWriter {
     public void write(BulkBatch batch, Consumer<BulkResult> results) {
         int most = BLOCKS_PER_MULTIPROCESSOR * device.multiprocessors();
         int blocks = (int) Math.min(most, (batch.count() + THREADS - 1) / THREADS);
-        device.run(
+        device.launch(
                 () -> {
                     long target = values;
                     for (JoinColumn column : columns) {
@@ -121,13 +126,18 @@ final class BulkGroupWriter implements BulkResultWriter {
                                     new long[] {values, BATCH_ROWS},
                                     new long[] {batch.count()});
                 });
-        if (device.whileStopped(groups::isFull)) {
-            finish(results);
+        mostGroups = aggregation.groupColumns().isEmpty() ? 1 : mostGroups + batch.count();
+        if (mostGroups >= aggregation.maxGroups()) {
+            mostGroups = device.whileStopped(groups::rowCount);
+            if (mostGroups >= aggregation.maxGroups()) {
+                finish(results);
+            }
         }
     }
 
     @Override
     public void finish(Consumer<BulkResult> results) {
         results.accept(new BulkResult.Groups(device.whileStopped(groups::drain)));
+        mostGroups = 0;
     }
 }

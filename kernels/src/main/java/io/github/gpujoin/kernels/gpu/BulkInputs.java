@@ -14,4 +14,12 @@ interface BulkInputs {
 
     /** Returns the sink of rows that have no match because of a null in their key. */
     RunSink unjoined(JoinSide side);
+
+    /**
+     * Allocates device memory for key bytes, which all devices read. It remains until the join is
+     * closed.
+     *
+     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if there is no room
+     */
+    KeyArena.Slab allocateKeys(long lengthBytes) throws InterruptedException;
 }

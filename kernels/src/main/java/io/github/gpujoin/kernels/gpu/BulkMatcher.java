@@ -22,7 +22,10 @@ final class BulkMatcher {
      * Limits a launch to seconds, even if all rows have the same key: each item then has 2.9 * 10^8
      * pairs, and a device that finds 10^12 of them in a second needs 10 s.
      */
-    private static final long LAUNCH_ITEMS = 1 << 15;
+    private static final long EXACT_LAUNCH_ITEMS = 1 << 15;
+
+    /** The same if the device compares key records, at least 10^11 of them in a second. */
+    private static final long HASHED_LAUNCH_ITEMS = 1 << 12;
 
     private static final long MIN_CAPACITY_ROWS = 1 << 16;
 
@@ -31,6 +34,7 @@ final class BulkMatcher {
     private final BulkRows right;
     private final JoinSide buildSide;
     private final int wordBytes;
+    private final long launchItems;
     private final ResidentJoin join;
     private final ResidentCall.Table build;
     private final ResidentCall.Table probe;
@@ -44,7 +48,7 @@ final class BulkMatcher {
     private long nextItem;
 
     /** Items of the next launch. */
-    private long rangeItems = LAUNCH_ITEMS;
+    private long rangeItems;
 
     /** Probe rows of the next item that are joined, if its pairs exceed the memory. */
     private int nextProbeRow;
@@ -70,11 +74,11 @@ final class BulkMatcher {
         this.right = right;
         this.buildSide = left.rowCount() < right.rowCount() ? JoinSide.LEFT : JoinSide.RIGHT;
         this.wordBytes = left.layout().wordBytes();
+        this.launchItems = left.layout().hasKeyRecords() ? HASHED_LAUNCH_ITEMS : EXACT_LAUNCH_ITEMS;
+        this.rangeItems = launchItems;
         this.join =
-                new ResidentJoin(
-                        device.driver(),
-                        Byte.SIZE * wordBytes,
-                        memory.allocate(ResidentCall.BYTES));
+                ResidentJoin.ofRuns(
+                        device, left.layout(), memory.allocate(ResidentCall.BYTES));
         this.build = tableOf(buildSide);
         this.probe = tableOf(buildSide.other());
         long bytes = device.whileStopped(() -> join.workspaceBytes(build, probe));
@@ -136,7 +140,7 @@ final class BulkMatcher {
         while (end < itemCount) {
             BulkDevice.checkInterrupt();
             long first = end;
-            end = Math.min(itemCount, first + LAUNCH_ITEMS);
+            end = Math.min(itemCount, first + launchItems);
             ItemRange range = ItemRange.to(end);
             device.run(
                     () -> {
@@ -217,7 +221,7 @@ final class BulkMatcher {
         sliceRows = ItemRange.ITEM_PROBE_ROWS;
         nextItem = end;
         if (found < capacityRows / 4) {
-            rangeItems = Math.min(LAUNCH_ITEMS, 2 * rangeItems);
+            rangeItems = Math.min(launchItems, 2 * rangeItems);
         }
     }
 

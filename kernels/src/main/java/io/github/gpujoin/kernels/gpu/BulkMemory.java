@@ -10,6 +10,9 @@ import java.util.function.Function;
  */
 final class BulkMemory implements BulkAllocator, AutoCloseable {
 
+    /** The driver pins less at once. */
+    private static final long MIN_SLAB_BYTES = 256 << 10;
+
     private final BulkDevice device;
     private final Buffers buffers;
 
@@ -26,7 +29,20 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
 
     /** Does the same with pinned host memory. */
     long allocatePinned(long lengthBytes) {
-        return whileStopped(owner -> owner.pinned(lengthBytes));
+        return device.timed(
+                BulkWait.PINNING,
+                () ->
+                        whileStopped(
+                                owner ->
+                                        lengthBytes < MIN_SLAB_BYTES
+                                                ? owner.pinned(lengthBytes)
+                                                : owner.slab(
+                                                        lengthBytes, device.threads()::touch)));
+    }
+
+    /** Returns the bytes of all of it. */
+    long lengthBytes() {
+        return buffers.lengthBytes();
     }
 
     @Override

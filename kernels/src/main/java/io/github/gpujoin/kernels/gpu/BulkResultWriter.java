@@ -18,21 +18,21 @@ interface BulkResultWriter {
     /** Returns whether a batch needs its row numbers; otherwise it is only counted. */
     boolean needsRows();
 
-    /** Takes a batch. The one before has been written completely. */
+    /** Takes a batch, after {@link #writeMore} has returned false. */
     void write(BulkBatch batch, Consumer<BulkResult> results);
 
     /**
-     * Writes more of the last batch, at most one result: results of few batches could otherwise
-     * fill the heap.
+     * Writes more of the last batches, at most one result: results of few batches could otherwise
+     * fill the heap. After an interrupt, a further call continues.
      *
-     * @return false if nothing was left
+     * @return false if there is room for a batch
      */
-    default boolean writeMore(Consumer<BulkResult> results) {
+    default boolean writeMore(Consumer<BulkResult> results) throws InterruptedException {
         return false;
     }
 
-    /** Passes on what is left. */
-    void finish(Consumer<BulkResult> results);
+    /** Passes on what is left. After an interrupt, a further call continues. */
+    void finish(Consumer<BulkResult> results) throws InterruptedException;
 
     /**
      * Creates a writer of the results of a join.

@@ -18,20 +18,21 @@ import java.util.List;
  *
  * <pre>
  *  0         RUN_ROWS * wordBytes                                           lengthBytes
- *  +---------+-----------------------------+--------------------------------+
- *  | word[]  | variable-width reference[], | each fixed-width column[],     |
- *  |         | if any                      | the widest first               |
- *  +---------+-----------------------------+--------------------------------+
+ *  +---------+---------------+-----------------------------+---------------------------+
+ *  | word[]  | key record[], | variable-width reference[], | each fixed-width column[],|
+ *  |         | if hashed     | if any                      | the widest first          |
+ *  +---------+---------------+-----------------------------+---------------------------+
  * </pre>
  *
- * <p>A word is the exact word of the key, see {@link BulkKeyEncoder}; columns that are in the word
- * are not stored again. A reference is the int64 address, in host memory, of the variable-width
- * columns of results: int32 length of all, then for each of them int32 length (-1 for null) and the
- * value.
+ * <p>A word is that of the key, see {@link BulkKeyEncoder}: exact, so that columns in the word are
+ * not stored again, or a hash of 8 bytes. Then a key record is the int64 address, in device memory,
+ * of the key bytes, see {@link KeyArena}; undefined if the row is not joined. A reference is the
+ * int64 address, in host memory, of the variable-width columns of results: int32 length of all,
+ * then for each of them int32 length (-1 for null) and the value.
  */
 final class BulkRunLayout {
 
-    /** The same number as in {@code resident_join.h}. */
+    /** The same number as in {@code run_rows.h}. */
     static final int RUN_ROWS = 49_152;
 
     /**
@@ -47,6 +48,7 @@ final class BulkRunLayout {
 
     private final ChunkSchema schema;
     private final int wordBytes;
+    private final boolean hasKeyRecords;
     private final int[] wordOffsets;
     private final int[] runOffsets;
     private final List<Integer> storedColumns = new ArrayList<>();
@@ -54,11 +56,9 @@ final class BulkRunLayout {
     private final int referenceOffset;
     private final int lengthBytes;
 
-    /**
-     * @param spec whose words are exact
-     */
     BulkRunLayout(BulkJoinSpec spec, JoinSide side) {
         this.schema = spec.input(side).schema();
+        this.hasKeyRecords = !BulkKeyEncoder.isExact(spec);
         this.wordBytes = wordBytes(spec);
         this.wordOffsets = new int[schema.size()];
         this.runOffsets = new int[schema.size()];
@@ -73,6 +73,9 @@ final class BulkRunLayout {
         }
         storedColumns.sort(Comparator.comparing(column -> -widthBytes(column)));
         int next = RUN_ROWS * wordBytes;
+        if (hasKeyRecords) {
+            next += RUN_ROWS * Long.BYTES;
+        }
         this.referenceOffset = variableWidthColumns.isEmpty() ? NONE : next;
         if (!variableWidthColumns.isEmpty()) {
             next += RUN_ROWS * Long.BYTES;
@@ -84,9 +87,11 @@ final class BulkRunLayout {
         this.lengthBytes = next;
     }
 
-    /** Returns the bytes of a word on the device: 4 if the key has no more, else 8. */
-    static int wordBytes(BulkJoinSpec spec) {
-        return BulkKeyEncoder.wordBytes(spec) <= Integer.BYTES ? Integer.BYTES : Long.BYTES;
+    /** Returns the bytes of a word on the device: 4 if an exact one has no more, else 8. */
+    private static int wordBytes(BulkJoinSpec spec) {
+        boolean isNarrow =
+                BulkKeyEncoder.isExact(spec) && BulkKeyEncoder.wordBytes(spec) <= Integer.BYTES;
+        return isNarrow ? Integer.BYTES : Long.BYTES;
     }
 
     int wordBytes() {
@@ -111,6 +116,18 @@ final class BulkRunLayout {
         return variableWidthColumns;
     }
 
+    /** Whether words are hashes, so that each row has a key record. */
+    boolean hasKeyRecords() {
+        return hasKeyRecords;
+    }
+
+    /**
+     * Returns the offset of the addresses of key records, where {@code key_record.h} reads them.
+     */
+    int keyRecordOffset() {
+        return RUN_ROWS * wordBytes;
+    }
+
     boolean hasReferences() {
         return referenceOffset != NONE;
     }
@@ -132,10 +149,13 @@ final class BulkRunLayout {
                 : new Source(runOffsets[column], width, width);
     }
 
-    /** Returns all columns of a run: words, references and stored columns. */
+    /** Returns all columns of a run: words, key records, references and stored columns. */
     List<Source> columns() {
         List<Source> columns = new ArrayList<>();
         columns.add(new Source(0, wordBytes, wordBytes));
+        if (hasKeyRecords) {
+            columns.add(new Source(keyRecordOffset(), Long.BYTES, Long.BYTES));
+        }
         if (hasReferences()) {
             columns.add(references());
         }

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 /** Device memory for the numbers of marked rows, and the kernel that selects them. */
 final class BulkSelection {
 
+    /** The same number as in {@code bulk.cu}. */
     private static final int THREADS = 256;
 
     /** More do not read marks faster. */

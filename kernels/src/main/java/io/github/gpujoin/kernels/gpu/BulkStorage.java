@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +34,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
     private final @Nullable Path directory;
     private final Map<JoinSide, BulkRunLayout> layouts = new EnumMap<>(JoinSide.class);
     private final BulkMemory residentMemory;
+    private final BulkMemory keyMemory;
     private final Map<JoinSide, DeviceRuns> joined = new EnumMap<>(JoinSide.class);
     private final Map<JoinSide, DeviceRuns> unjoined = new EnumMap<>(JoinSide.class);
 
@@ -59,6 +61,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         this.device = device;
         this.directory = directory;
         this.residentMemory = device.newMemory();
+        this.keyMemory = device.newMemory();
         for (JoinSide side : JoinSide.values()) {
             BulkRunLayout layout = new BulkRunLayout(spec, side);
             layouts.put(side, layout);
@@ -75,6 +78,11 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
 
     Map<JoinSide, BulkRunLayout> layouts() {
         return layouts;
+    }
+
+    /** Returns the bytes of the longest run. */
+    int maxRunBytes() {
+        return layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
     }
 
     boolean isResident() {
@@ -183,13 +191,47 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         }
     }
 
+    /**
+     * Allocates device memory for key bytes, which remain there when the inputs leave the device.
+     * If it is refused, the inputs leave.
+     *
+     * @throws GpuUnavailableException if it is also refused then
+     */
+    @Override
+    public KeyArena.Slab allocateKeys(long lengthBytes) throws InterruptedException {
+        Optional<KeyArena.Slab> slab = tryAllocateKeys(lengthBytes);
+        if (slab.isEmpty() && isResident()) {
+            leaveDevice();
+            slab = tryAllocateKeys(lengthBytes);
+        }
+        return slab.orElseThrow(
+                () ->
+                        new GpuUnavailableException(
+                                GpuFailure.OUT_OF_DEVICE_MEMORY,
+                                "Key bytes of a bulk join exceed the device memory: keyBytes=%d, lengthBytes=%d, availableBytes=%d. Raise the budget, or join on the CPU."
+                                        .formatted(
+                                                keyMemory.lengthBytes(),
+                                                lengthBytes,
+                                                device.availableBytes())));
+    }
+
+    /** Does the same; returns nothing if it is refused while the inputs are where they are. */
+    Optional<KeyArena.Slab> tryAllocateKeys(long lengthBytes) {
+        try {
+            return Optional.of(new KeyArena.Slab(device, keyMemory.allocate(lengthBytes)));
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                throw e;
+            }
+            return Optional.empty();
+        }
+    }
+
     /** Moves the inputs out of the device, and divides them by partition. */
     void leaveDevice() throws InterruptedException {
         BulkMemory memory = device.newMemory();
         writer = createWriter(memory);
-        int maxRunBytes =
-                layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
-        store = new RunStore(device, memory, directory, maxRunBytes);
+        store = new RunStore(device, memory, directory, maxRunBytes());
         loading = OutOfCoreLoading.create(device, store, layouts);
         device.awaitCopies();
         for (JoinSide side : JoinSide.values()) {

@@ -4,59 +4,80 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.bulk.VariableWidthRow;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.PagedMemory;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the rows of one input of a bulk join to runs: those that are joined, and, if the join
  * returns rows without a match, those with a null in their key. Their variable-width columns stay
- * in host memory. Not thread-safe.
+ * in host memory. Threads copy rows that have only fixed-width columns, and no nulls. Not
+ * thread-safe.
  */
 final class BulkTable implements AutoCloseable {
 
-    /** Rows that are encoded at once, so that their words stay in the processor's cache. */
-    private static final int SLICE_ROWS = 8 << 10;
+    /** Fewer rows are written faster than another thread is woken. */
+    private static final int MIN_TASK_ROWS = 1 << 10;
 
     private final BulkRunLayout layout;
-    private final BulkKeyEncoder encoder;
+    private final BulkThreads threads;
     private final VariableWidthRow values;
     private final RunStaging joined;
     private final RunStaging unjoined;
     private final PagedMemory variableWidth;
+    private final @Nullable KeyArena keys;
     private final boolean keepsNulls;
 
-    /** Rows of the slice that are appended next, if it has nulls. */
-    private final int[] selection = new int[SLICE_ROWS];
+    /** Whether all rows are joined, and have only fixed-width columns. */
+    private final boolean isPlain;
 
-    private boolean isAscending = true;
-    private long lastWord = Long.MIN_VALUE;
+    private final RunWriter writer;
+    private final ThreadLocal<RunWriter> writers;
+
+    /** Rows of the slice that are appended next, if it has nulls. */
+    private final int[] selection = new int[RunWriter.SLICE_ROWS];
+
+    private final WordOrder.Input order = new WordOrder.Input();
+    private WordOrder appended = new WordOrder(order, Long.MIN_VALUE);
 
     /**
-     * @param staging owner of the pinned runs
+     * @param device whose threads and host memory apply
+     * @param staging pinned runs for at least {@link #openRuns} of this input
+     * @param keyStaging owner of the pinned buffers of key bytes
      * @param inputs receives the runs
      */
     BulkTable(
             BulkJoinSpec spec,
             JoinSide side,
             BulkDevice device,
-            BulkMemory staging,
+            StagedRuns staging,
+            BulkMemory keyStaging,
             BulkInputs inputs) {
         this.layout = inputs.layout(side);
-        this.encoder = new BulkKeyEncoder(spec, side, SLICE_ROWS);
+        this.threads = device.threads();
         this.values = new VariableWidthRow(spec.input(side).schema());
-        this.joined = new RunStaging(device, staging, layout, inputs.joined(side));
-        this.unjoined = new RunStaging(device, staging, layout, inputs.unjoined(side));
+        this.joined = new RunStaging(staging, inputs.joined(side));
+        this.unjoined = new RunStaging(staging, inputs.unjoined(side));
         this.variableWidth = new PagedMemory(device.hostMemory());
         this.keepsNulls = spec.kind().keepsUnmatched(side);
-        // before rows can fill the host memory
-        joined.reserve();
-        if (keepsNulls && hasNullableKey(spec.input(side))) {
-            unjoined.reserve();
-        }
+        this.keys =
+                layout.hasKeyRecords()
+                        ? new KeyArena(device, keyStaging, inputs::allocateKeys)
+                        : null;
+        this.isPlain =
+                !hasNullableKey(spec.input(side)) && !layout.hasReferences() && keys == null;
+        this.writer = new RunWriter(spec, side, layout);
+        this.writers = ThreadLocal.withInitial(() -> new RunWriter(spec, side, layout));
+    }
+
+    /** Returns the maximum of runs of an input that are filled at the same time. */
+    static int openRuns(BulkJoinSpec spec, JoinSide side) {
+        return spec.kind().keepsUnmatched(side) && hasNullableKey(spec.input(side)) ? 2 : 1;
     }
 
     private static boolean hasNullableKey(BulkInput input) {
@@ -64,12 +85,10 @@ final class BulkTable implements AutoCloseable {
     }
 
     /**
-     * Returns whether the words of the joined rows are in ascending order, as signed numbers of
-     * their width on the device. Keys of less than 4 bytes have words without sign, so that those
-     * with negative numbers may count as out of order.
+     * Returns whether the words of the joined rows are exact and in order, see {@link WordOrder}.
      */
     boolean isAscending() {
-        return isAscending;
+        return keys == null && order.isAscending();
     }
 
     /** Returns the bytes of variable-width values in host memory. */
@@ -78,18 +97,22 @@ final class BulkTable implements AutoCloseable {
     }
 
     /**
-     * Appends the rows of a chunk.
+     * Appends the rows of a chunk. Threads may read it until {@link StagedRuns#passAll} returns.
      *
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException if the memory does not
      *     suffice, or the device failed
      */
     void append(Chunk chunk) throws InterruptedException {
+        if (isPlain && threads.count() > 0) {
+            appendByThreads(chunk);
+            return;
+        }
         int row = 0;
         while (row < chunk.rowCount()) {
-            int count = Math.min(SLICE_ROWS, chunk.rowCount() - row);
-            encoder.encode(chunk, row, count);
-            checkOrder(count);
-            if (encoder.hasNulls()) {
+            int count = Math.min(RunWriter.SLICE_ROWS, chunk.rowCount() - row);
+            writer.encoder().encode(chunk, row, count);
+            appended.check(writer, count);
+            if (writer.encoder().hasNulls()) {
                 appendSelected(joined, chunk, row, select(count, false));
                 if (keepsNulls) {
                     appendSelected(unjoined, chunk, row, select(count, true));
@@ -101,22 +124,64 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
-    /** Costs nothing once rows are out of order. */
-    private void checkOrder(int count) {
-        long[] words = encoder.words();
-        for (int i = 0; isAscending && i < count; i++) {
-            if (!encoder.isNull(i)) {
-                long word = layout.wordBytes() == Long.BYTES ? words[i] : (int) words[i];
-                isAscending = lastWord <= word;
-                lastWord = word;
+    /** Has one thread write the chunk, since a task costs more than a claim. */
+    private void appendByThreads(Chunk submitted) throws InterruptedException {
+        Chunk chunk = submitted.isTransient() ? submitted.onHeap() : submitted;
+        List<RunStaging.Claim> claims = new ArrayList<>();
+        int first = 0;
+        int end = 0;
+        while (end < chunk.rowCount()) {
+            if (!claims.isEmpty() && joined.mayWait()) {
+                write(chunk, first, end, claims);
+                claims = new ArrayList<>();
+                first = end;
             }
+            RunStaging.Claim claim = joined.claim(chunk.rowCount() - end);
+            claims.add(claim);
+            end += claim.rows();
         }
+        write(chunk, first, end, claims);
+    }
+
+    private void write(Chunk chunk, int first, int end, List<RunStaging.Claim> claims) {
+        if (end - first < MIN_TASK_ROWS) {
+            write(writer, chunk, first, claims, appended);
+            written(claims);
+            return;
+        }
+        WordOrder before = appended;
+        if (order.isAscending()) {
+            writer.encoder().encode(chunk, end - 1, 1);
+            appended = new WordOrder(order, writer.word(0));
+        }
+        threads.read(
+                chunk,
+                () -> write(writers.get(), chunk, first, claims, before),
+                () -> written(claims));
+    }
+
+    /** Called by any thread. */
+    private static void write(
+            RunWriter writer,
+            Chunk chunk,
+            int first,
+            List<RunStaging.Claim> claims,
+            WordOrder before) {
+        int row = first;
+        for (RunStaging.Claim claim : claims) {
+            writer.write(chunk, row, claim, before);
+            row += claim.rows();
+        }
+    }
+
+    private static void written(List<RunStaging.Claim> claims) {
+        claims.forEach(RunStaging.Claim::written);
     }
 
     private int select(int count, boolean isNull) {
         int selected = 0;
         for (int i = 0; i < count; i++) {
-            if (encoder.isNull(i) == isNull) {
+            if (writer.encoder().isNull(i) == isNull) {
                 selection[selected++] = i;
             }
         }
@@ -126,38 +191,30 @@ final class BulkTable implements AutoCloseable {
     private void appendAll(Chunk chunk, int firstRow, int count) throws InterruptedException {
         int done = 0;
         while (done < count) {
-            int rows = Math.min(joined.room(), count - done);
-            long run = joined.address();
-            int at = joined.rowOfRun();
-            putWords(run, at, done, rows);
-            for (int column : layout.storedColumns()) {
-                int width = layout.widthBytes(column);
-                Memory.copy(
-                        chunk.array(),
-                        chunk.columnStart(column) + (long) width * (firstRow + done),
-                        null,
-                        run + layout.offset(column) + (long) width * at,
-                        (long) width * rows);
+            RunStaging.Claim claim = joined.claim(count - done);
+            int row = firstRow + done;
+            writer.writeEncoded(chunk, row, done, claim.run(), claim.first(), claim.rows());
+            if (keys != null) {
+                putKeys(claim.run().address(), claim.first(), done, claim.rows());
             }
             if (layout.hasReferences()) {
-                for (int i = 0; i < rows; i++) {
-                    putReference(chunk, firstRow + done + i, run, at + i);
+                for (int i = 0; i < claim.rows(); i++) {
+                    putReference(chunk, row + i, claim.run().address(), claim.first() + i);
                 }
             }
-            joined.added(rows);
-            done += rows;
+            claim.written();
+            done += claim.rows();
         }
     }
 
-    private void putWords(long run, int at, int first, int rows) {
-        long[] words = encoder.words();
-        if (layout.wordBytes() == Long.BYTES) {
-            long source = Memory.LONGS + (long) Long.BYTES * first;
-            Memory.copy(words, source, null, run + 8L * at, 8L * rows);
-        } else {
-            for (int i = 0; i < rows; i++) {
-                Memory.putInt(run + 4L * (at + i), (int) words[first + i]);
-            }
+    /** Stores the keys of rows, all of which are joined, and the addresses of the records. */
+    private void putKeys(long run, int at, int first, int rows) throws InterruptedException {
+        byte[] bytes = writer.encoder().keyBytes();
+        long target = run + layout.keyRecordOffset() + (long) Long.BYTES * at;
+        for (int i = 0; i < rows; i++) {
+            int start = writer.encoder().keyStart(first + i);
+            long record = keys.append(bytes, start, writer.encoder().keyEnd(first + i));
+            Memory.putLong(target + (long) Long.BYTES * i, record);
         }
     }
 
@@ -166,24 +223,28 @@ final class BulkTable implements AutoCloseable {
             throws InterruptedException {
         int done = 0;
         while (done < count) {
-            int rows = Math.min(target.room(), count - done);
-            for (int i = 0; i < rows; i++) {
+            RunStaging.Claim claim = target.claim(count - done);
+            for (int i = 0; i < claim.rows(); i++) {
                 int row = selection[done + i];
-                putRow(target.address(), target.rowOfRun() + i, chunk, firstRow + row, row);
+                putRow(claim.run().address(), claim.first() + i, chunk, firstRow + row, row);
             }
-            target.added(rows);
-            done += rows;
+            claim.written();
+            done += claim.rows();
         }
     }
 
-    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex) {
+    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex)
+            throws InterruptedException {
         int wordBytes = layout.wordBytes();
-        Memory.putInteger(null, run + (long) wordBytes * at, wordBytes, encoder.words()[wordIndex]);
+        Memory.putInteger(null, run + (long) wordBytes * at, wordBytes, writer.word(wordIndex));
         for (int column : layout.storedColumns()) {
             int width = layout.widthBytes(column);
             long source = chunk.columnStart(column) + (long) width * row;
             long value = Memory.getInteger(chunk.array(), source, width);
             Memory.putInteger(null, run + layout.offset(column) + (long) width * at, width, value);
+        }
+        if (keys != null && !writer.encoder().isNull(wordIndex)) {
+            putKeys(run, at, wordIndex, 1);
         }
         if (layout.hasReferences()) {
             putReference(chunk, row, run, at);
@@ -199,10 +260,13 @@ final class BulkTable implements AutoCloseable {
         Memory.putLong(run + layout.referenceOffset() + 8L * at, address);
     }
 
-    /** Passes on the last rows. */
+    /** Passes on the last rows, when they are written. */
     void finish() throws InterruptedException {
         joined.finish();
         unjoined.finish();
+        if (keys != null) {
+            keys.finish();
+        }
     }
 
     /** Frees the variable-width values. */

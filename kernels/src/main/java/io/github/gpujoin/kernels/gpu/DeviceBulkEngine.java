@@ -59,6 +59,11 @@ final class DeviceBulkEngine implements BulkEngine {
     }
 
     @Override
+    public KeyArena.Slab allocateKeys(long lengthBytes) throws InterruptedException {
+        return storage.allocateKeys(lengthBytes);
+    }
+
+    @Override
     public void endLoading() {
         device.awaitCopies();
     }
@@ -87,8 +92,8 @@ final class DeviceBulkEngine implements BulkEngine {
         if (current == null) {
             List<BulkBatches> next = steps.next();
             if (next == null) {
-                isFinished = true;
                 writer.finish(results::add);
+                isFinished = true;
             } else {
                 batches.addAll(next);
             }
@@ -123,8 +128,8 @@ final class DeviceBulkEngine implements BulkEngine {
     }
 
     @Override
-    public long kernelNs() {
-        return device.kernelNs();
+    public long waitedNs(BulkWait wait) {
+        return device.waitedNs(wait);
     }
 
     /** There are no threads. */

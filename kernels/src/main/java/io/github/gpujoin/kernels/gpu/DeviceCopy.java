@@ -14,6 +14,11 @@ record DeviceCopy(BulkDevice device, long number) {
         return new DeviceCopy(device, RunSink.NO_COPY);
     }
 
+    /** Returns whether the copy has ended. */
+    boolean isOver() {
+        return device.isCopied(number);
+    }
+
     /** Waits for the copy. */
     void await() throws InterruptedException {
         device.awaitCopy(number);

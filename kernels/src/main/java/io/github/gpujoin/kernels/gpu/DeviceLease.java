@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -35,11 +34,7 @@ final class DeviceLease {
     private static final long LAST_LAUNCH = 0xFFFF_FFFFL;
 
     private static final int BLOCKS_PER_MULTIPROCESSOR = 1;
-    private static final long PARK_NS = 5_000;
     private static final long CLOSE_TIMEOUT_NS = 30_000_000_000L;
-
-    /** Time to poll without parking: a park takes ten times as long as requested. */
-    private static final long SPIN_NS = 100_000;
 
     private static final Map<DevicePart, DeviceLease> SHARED = new HashMap<>();
 
@@ -384,11 +379,7 @@ final class DeviceLease {
                                     GpuFailure.KERNEL_STALLED,
                                     "Kernels did not stop in time: timeoutNs=" + timeoutNs);
                         }
-                        if (waitedNs > SPIN_NS) {
-                            LockSupport.parkNanos(PARK_NS);
-                        } else {
-                            Thread.onSpinWait();
-                        }
+                        Backoff.pause(waitedNs);
                     }
                 });
     }
@@ -487,6 +478,7 @@ final class DeviceLease {
             synchronized (controlLock) {
                 controlFreed = true;
                 buffers.close();
+                memory.freeKept();
             }
         }
     }

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 
 /**
@@ -23,6 +24,7 @@ final class DeviceMemory {
     private final MemoryBudget machineBudget;
     private final Account device = new Account("device");
     private final Account pinned = new Account("pinned");
+    private final KeptSlabs kept;
     private volatile boolean lost;
 
     /** Used and peak bytes of one kind of memory. */
@@ -78,6 +80,7 @@ final class DeviceMemory {
     DeviceMemory(CudaDriver driver) {
         this.driver = driver;
         this.machineBudget = MemoryBudget.of(driver);
+        this.kept = new KeptSlabs(driver);
     }
 
     /** Returns an owner of memory within a budget. */
@@ -129,7 +132,81 @@ final class DeviceMemory {
     /** As {@link #allocateDevice}, but mapped host memory. */
     long allocatePinned(long lengthBytes, MemoryLimits limits) {
         return allocateHost(
-                lengthBytes, limits.budget().pinnedBytes(), limits, driver::allocatePinned);
+                lengthBytes,
+                limits.budget().pinnedBytes(),
+                limits,
+                bytes -> orWithoutKept(() -> driver.allocatePinned(bytes)));
+    }
+
+    /** Tries again without kept memory if the driver has none. */
+    private long orWithoutKept(LongSupplier allocation) {
+        try {
+            return allocation.getAsLong();
+        } catch (GpuUnavailableException e) {
+            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || kept.keptBytes() == 0) {
+                throw e;
+            }
+            kept.freeBeyond(0);
+            return allocation.getAsLong();
+        }
+    }
+
+    /**
+     * As {@link #allocatePinned}, but kept memory of ended joins, or else memory whose pages the
+     * caller touches. The driver pins its own if it cannot pin these.
+     *
+     * @return at least the length
+     */
+    KeptSlabs.Slab allocateSlab(long lengthBytes, MemoryLimits limits, CudaDriver.PageTouch pages) {
+        KeptSlabs.Slab slab = kept.remove(lengthBytes);
+        if (slab == null) {
+            long address =
+                    allocateHost(
+                            lengthBytes,
+                            limits.budget().pinnedBytes(),
+                            limits,
+                            bytes -> orWithoutKept(() -> pin(bytes, pages)));
+            return new KeptSlabs.Slab(address, lengthBytes);
+        }
+        try {
+            allocateHost(
+                    slab.lengthBytes(),
+                    limits.budget().pinnedBytes(),
+                    limits,
+                    bytes -> slab.address());
+        } catch (GpuUnavailableException e) {
+            kept.keep(slab, limits.budget().keptBytes());
+            throw e;
+        }
+        return slab;
+    }
+
+    private long pin(long lengthBytes, CudaDriver.PageTouch pages) {
+        try {
+            return driver.allocatePinned(lengthBytes, pages);
+        } catch (GpuUnavailableException e) {
+            return driver.allocatePinned(lengthBytes);
+        }
+    }
+
+    /** Keeps a slab for other joins, within the limits. */
+    void freeSlab(KeptSlabs.Slab slab, MemoryLimits limits) {
+        releasePinned(slab.lengthBytes(), limits);
+        kept.keep(slab, limits.budget().keptBytes());
+    }
+
+    /** Returns the pinned memory that no join uses, in bytes. */
+    long keptBytes() {
+        return kept.keptBytes();
+    }
+
+    /** Frees kept memory, when the serving kernel has ended; as {@link Buffers#close}. */
+    void freeKept() {
+        try {
+            kept.freeBeyond(0);
+        } catch (GpuUnavailableException e) {
+            lose(); // the operating system frees it when the process exits
+        }
     }
 
     private long allocateHost(

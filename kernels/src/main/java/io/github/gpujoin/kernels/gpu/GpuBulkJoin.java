@@ -5,17 +5,15 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Optional;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,18 +22,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Chunks are copied to the devices while they are submitted. Inputs beyond the memory of a
  * device are divided by partition there, leave for host memory and at last for a file, and are
- * joined partition by partition. Keys must have an exact word: integers of at most 8 bytes
- * together; {@link #unsupported} tells. Variable-width columns of results remain in host memory.
+ * joined partition by partition. Key bytes of keys without an exact word remain in device memory,
+ * and variable-width columns of results in host memory.
  *
- * <p>On one device, the join computes on the thread of its caller, which waits for the device:
- * {@link #poll} may take longer than its timeout, by the time of one launch. Each device of a group
- * has a thread. The join stops the streaming joins that use a device meanwhile.
+ * <p>Threads of the join copy between chunks and pinned memory. On one device, all else is done on
+ * the thread of the caller, which waits for the device: {@link #poll} may take longer than its
+ * timeout, by the time of one launch. Each device of a group has a thread. The join stops the
+ * streaming joins that use a device meanwhile.
  */
 public final class GpuBulkJoin extends AbstractBulkJoin {
 
     private final BulkEngine engine;
     private final String note;
-    private final BulkMemory staging;
+    private final BulkThreads threads;
+    private final BulkMemory stagingMemory;
+    private final StagedRuns staging;
     private final Map<JoinSide, BulkTable> tables = new EnumMap<>(JoinSide.class);
     private volatile long hostBytes;
 
@@ -53,7 +54,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             GpuOptions options,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        this(requireSupported(spec), BulkDevices.open(options, hostMemory), spillDirectory);
+        this(Objects.requireNonNull(spec), BulkDevices.open(options, hostMemory), spillDirectory);
     }
 
     /**
@@ -74,11 +75,16 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             long replicatedRows) {
         super(spec);
         this.note = devices.note();
+        this.threads = devices.threads();
+        BulkDevice device = devices.first();
         try {
             this.engine = devices.engine(spec, spillDirectory, replicatedRows);
-            this.staging = devices.first().newMemory();
+            this.stagingMemory = device.newMemory();
+            this.staging =
+                    new StagedRuns(device, stagingMemory, openRuns(spec), maxRunBytes(engine));
             for (JoinSide side : JoinSide.values()) {
-                tables.put(side, new BulkTable(spec, side, devices.first(), staging, engine));
+                tables.put(
+                        side, new BulkTable(spec, side, device, staging, stagingMemory, engine));
             }
         } catch (Throwable e) {
             devices.close();
@@ -86,26 +92,14 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         }
     }
 
-    private static BulkJoinSpec requireSupported(BulkJoinSpec spec) {
-        unsupported(spec)
-                .ifPresent(
-                        reason -> {
-                            throw reason;
-                        });
-        return spec;
+    private static int openRuns(BulkJoinSpec spec) {
+        return BulkTable.openRuns(spec, JoinSide.LEFT) + BulkTable.openRuns(spec, JoinSide.RIGHT);
     }
 
-    /** Returns why no GPU supports this join: its keys are not exact words. Empty if one may. */
-    public static Optional<GpuUnavailableException> unsupported(BulkJoinSpec spec) {
-        return BulkKeyEncoder.isExact(spec)
-                ? Optional.empty()
-                : Optional.of(
-                        new GpuUnavailableException(
-                                GpuFailure.UNSUPPORTED_JOIN,
-                                "Keys of a bulk join on a GPU are integers of at most 8 bytes together, and no null equals another: left=%s, right=%s"
-                                        .formatted(
-                                                spec.left().keyColumns(),
-                                                spec.right().keyColumns())));
+    private static int maxRunBytes(BulkInputs inputs) {
+        return Math.max(
+                inputs.layout(JoinSide.LEFT).lengthBytes(),
+                inputs.layout(JoinSide.RIGHT).lengthBytes());
     }
 
     /**
@@ -113,7 +107,15 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
      * Of kernels that several devices ran at once, the longest time counts. Any thread may call.
      */
     public long kernelNs() {
-        return engine.kernelNs();
+        return waitedNs(BulkWait.KERNELS);
+    }
+
+    /**
+     * Returns the time in nanoseconds that the threads which call devices have waited: the caller,
+     * and of the threads of a group the longest time. Any thread may call.
+     */
+    public long waitedNs(BulkWait wait) {
+        return engine.waitedNs(Objects.requireNonNull(wait, "wait"));
     }
 
     @Override
@@ -128,8 +130,9 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
         for (BulkTable table : tables.values()) {
             table.finish();
         }
+        staging.passAll();
         engine.endLoading();
-        staging.close();
+        stagingMemory.close();
         BulkJoinPlan plan = engine.start(tables.values().stream().allMatch(BulkTable::isAscending));
         return new BulkJoinPlan(plan.algorithm(), note + plan.reason());
     }
@@ -163,6 +166,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
     protected void release() {
         try (engine) {
             engine.stop();
+            threads.close();
             tables.values().forEach(BulkTable::close);
             hostBytes = 0;
         }

@@ -68,12 +68,8 @@ final class GpuGroups {
                 address + GroupDescriptor.AGGREGATION_MAX_GROUPS_OFFSET, aggregation.maxGroups());
     }
 
-    /** Returns whether the groups are as many as the aggregation allows, or more. */
-    boolean isFull() {
-        return rowCount() >= aggregation.maxGroups();
-    }
-
-    private long rowCount() {
+    /** Returns the number of groups. */
+    long rowCount() {
         return copyToHost(count, COUNT_BYTES)[0];
     }
 

@@ -26,6 +26,8 @@ import java.util.function.Consumer;
  * @param spread of tables over several devices
  * @param peerAccess whether devices access each other's memory, if the hardware connects them
  * @param share of the bus of each device, beside other joins
+ * @param bulkThreads threads of each bulk join, from 0 to 64, that copy between chunks and pinned
+ *     memory; with 0 the thread of the join does
  * @param virtualDevices members of the group on each device, each with its part of the
  *     multiprocessors; more than 1 tests groups on one device
  */
@@ -42,11 +44,18 @@ public record GpuOptions(
         TableSpread spread,
         boolean peerAccess,
         JoinShare share,
+        int bulkThreads,
         int virtualDevices)
         implements Serializable {
 
     private static final long serialVersionUID = 1L;
     static final int MAX_SEGMENT_ROWS = 1 << 20;
+
+    /** Maximum of {@link #bulkThreads}. */
+    public static final int MAX_BULK_THREADS = 64;
+
+    /** As many threads copy as fast as the bus of an H200, in and out at once. */
+    private static final int BUS_THREADS = 8;
 
     /** All devices visible to the process. */
     public static final List<Integer> ALL_DEVICES = List.of();
@@ -66,6 +75,13 @@ public record GpuOptions(
         if (virtualDevices < 1) {
             throw new IllegalArgumentException(
                     "Virtual devices must be positive: virtualDevices=" + virtualDevices);
+        }
+        if (bulkThreads < 0 || bulkThreads > MAX_BULK_THREADS) {
+            throw new IllegalArgumentException(
+                    "Bulk threads out of range 0 to "
+                            + MAX_BULK_THREADS
+                            + ": bulkThreads="
+                            + bulkThreads);
         }
         if (slots < 1 || slots > StepRing.ENTRIES) {
             throw new IllegalArgumentException(
@@ -102,6 +118,7 @@ public record GpuOptions(
                 TableSpread.BY_SIZE,
                 true,
                 JoinShare.OF_ENGINE,
+                Math.min(BUS_THREADS, Runtime.getRuntime().availableProcessors()),
                 1);
     }
 
@@ -169,6 +186,10 @@ public record GpuOptions(
         return withShare(share.ofOneJoin());
     }
 
+    public GpuOptions withBulkThreads(int bulkThreads) {
+        return with(changed -> changed.bulkThreads = bulkThreads);
+    }
+
     /** Returns options for tests of groups with fewer devices than members. */
     public GpuOptions withVirtualDevices(int virtualDevices) {
         return with(changed -> changed.virtualDevices = virtualDevices);
@@ -195,6 +216,7 @@ public record GpuOptions(
         private TableSpread spread;
         private boolean peerAccess;
         private JoinShare share;
+        private int bulkThreads;
         private int virtualDevices;
 
         Builder(GpuOptions from) {
@@ -210,6 +232,7 @@ public record GpuOptions(
             spread = from.spread;
             peerAccess = from.peerAccess;
             share = from.share;
+            bulkThreads = from.bulkThreads;
             virtualDevices = from.virtualDevices;
         }
 
@@ -227,6 +250,7 @@ public record GpuOptions(
                     spread,
                     peerAccess,
                     share,
+                    bulkThreads,
                     virtualDevices);
         }
     }

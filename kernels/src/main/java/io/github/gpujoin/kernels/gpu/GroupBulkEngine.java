@@ -8,11 +8,13 @@ import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +43,8 @@ final class GroupBulkEngine implements BulkEngine {
 
     private static final String NO_ROOM = "a device has no room for further rows that it loads";
 
+    private static final String NO_ROOM_FOR_KEYS = "a device has no room for further key bytes";
+
     private static final String NO_ROOM_FOR_ALL =
             "a device has no room for all rows of the smaller input";
 
@@ -55,10 +59,11 @@ final class GroupBulkEngine implements BulkEngine {
     private final List<BulkMemory> exchangeMemories = new ArrayList<>();
     private String exchangeReason = "";
     private int nextMember;
+    private int nextKeyMember;
     private @Nullable JoinSide replicated;
 
-    /** Time of the kernels of each device before the join; empty while inputs are loaded. */
-    private volatile List<Long> exchangeNs = List.of();
+    /** Waits for each device before the join; empty while inputs are loaded. */
+    private volatile Map<BulkWait, List<Long>> loadWaitsNs = Map.of();
 
     private @Nullable BulkMemberThreads threads;
 
@@ -106,6 +111,24 @@ final class GroupBulkEngine implements BulkEngine {
             }
             return member.unjoined(side).add(run, rows);
         };
+    }
+
+    /**
+     * Devices take turns. Rows do not leave a device before they are exchanged: those that have
+     * left cannot be moved to the device that owns their keys.
+     */
+    @Override
+    public KeyArena.Slab allocateKeys(long lengthBytes) throws InterruptedException {
+        DeviceBulkEngine member = members.get(nextKeyMember);
+        nextKeyMember = (nextKeyMember + 1) % members.size();
+        if (!isExchanging()) {
+            Optional<KeyArena.Slab> slab = member.storage().tryAllocateKeys(lengthBytes);
+            if (slab.isPresent()) {
+                return slab.get();
+            }
+            startExchange(NO_ROOM_FOR_KEYS);
+        }
+        return member.allocateKeys(lengthBytes);
     }
 
     private int takeTurn() {
@@ -196,7 +219,11 @@ final class GroupBulkEngine implements BulkEngine {
             exchange.finish();
         }
         exchangeMemories.forEach(BulkMemory::close);
-        exchangeNs = members.stream().map(DeviceBulkEngine::kernelNs).toList();
+        Map<BulkWait, List<Long>> waitsNs = new EnumMap<>(BulkWait.class);
+        for (BulkWait wait : BulkWait.values()) {
+            waitsNs.put(wait, members.stream().map(member -> member.waitedNs(wait)).toList());
+        }
+        loadWaitsNs = waitsNs;
     }
 
     @Override
@@ -303,14 +330,14 @@ final class GroupBulkEngine implements BulkEngine {
         return members.stream().mapToLong(DeviceBulkEngine::fileBytes).sum();
     }
 
-    /** Kernels of the exchange run one after the other, those of the join at once. */
+    /** One thread waits for all devices while inputs are loaded, and one for each afterwards. */
     @Override
-    public long kernelNs() {
-        List<Long> loadNs = exchangeNs;
+    public long waitedNs(BulkWait wait) {
+        List<Long> loadNs = loadWaitsNs.getOrDefault(wait, List.of());
         long sumNs = 0;
         long mostNs = 0;
         for (int m = 0; m < members.size(); m++) {
-            long memberNs = members.get(m).kernelNs();
+            long memberNs = members.get(m).waitedNs(wait);
             long memberLoadNs = loadNs.isEmpty() ? memberNs : loadNs.get(m);
             sumNs += memberLoadNs;
             mostNs = Math.max(mostNs, memberNs - memberLoadNs);
@@ -328,7 +355,17 @@ final class GroupBulkEngine implements BulkEngine {
     @Override
     public void close() {
         stop();
+        members.forEach(GroupBulkEngine::awaitKernels);
         closeFrom(0);
+    }
+
+    /** Kernels read memory of other devices, which must not be freed before. */
+    private static void awaitKernels(DeviceBulkEngine member) {
+        try {
+            member.device().awaitKernels();
+        } catch (GpuUnavailableException e) {
+            // the device drops its memory, or waits again, when it is closed
+        }
     }
 
     /** Closes the other members also if one cannot be closed. */

@@ -19,13 +19,19 @@ import java.lang.management.ManagementFactory;
  *     the device is opened
  * @param pinnedBytes limit of host memory, pinned or with variable-width columns of build rows;
  *     {@link #BY_MACHINE} means a quarter of the memory of the machine or its container
+ * @param keptBytes pinned memory of ended bulk joins that a device keeps for the next ones, in
+ *     addition to {@code pinnedBytes}, until no join uses the device
  */
-public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serializable {
+public record MemoryBudget(long deviceBytes, long pinnedBytes, long keptBytes)
+        implements Serializable {
 
     /** Derives a limit from the memory of the device or of the machine. */
     public static final long BY_MACHINE = -1;
 
-    private static final long serialVersionUID = 1L;
+    /** The buffers between chunks and the bus of one bulk join, as far as they are of use. */
+    public static final long DEFAULT_KEPT_BYTES = 64L << 20;
+
+    private static final long serialVersionUID = 2L;
 
     /**
      * Checks the limits.
@@ -35,6 +41,20 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
     public MemoryBudget {
         requireBudget("deviceBytes", deviceBytes);
         requireBudget("pinnedBytes", pinnedBytes);
+        if (keptBytes < 0) {
+            throw new IllegalArgumentException(
+                    "Kept memory is negative: keptBytes=" + keptBytes + ". Use 0 to keep none.");
+        }
+    }
+
+    /** Creates a budget that keeps {@link #DEFAULT_KEPT_BYTES}. */
+    public MemoryBudget(long deviceBytes, long pinnedBytes) {
+        this(deviceBytes, pinnedBytes, DEFAULT_KEPT_BYTES);
+    }
+
+    /** Returns a budget that keeps another amount of pinned memory. */
+    public MemoryBudget withKeptBytes(long keptBytes) {
+        return new MemoryBudget(deviceBytes, pinnedBytes, keptBytes);
     }
 
     private static void requireBudget(String name, long bytes) {
@@ -65,6 +85,7 @@ public record MemoryBudget(long deviceBytes, long pinnedBytes) implements Serial
     MemoryBudget orElse(MemoryBudget machine) {
         return new MemoryBudget(
                 deviceBytes == BY_MACHINE ? machine.deviceBytes : deviceBytes,
-                pinnedBytes == BY_MACHINE ? machine.pinnedBytes : pinnedBytes);
+                pinnedBytes == BY_MACHINE ? machine.pinnedBytes : pinnedBytes,
+                keptBytes);
     }
 }

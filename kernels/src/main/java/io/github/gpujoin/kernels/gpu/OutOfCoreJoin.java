@@ -108,9 +108,9 @@ final class OutOfCoreJoin implements BulkSteps {
     private long arenaBytes(BulkMemory memory) {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
-                new ResidentJoin(
-                        device.driver(),
-                        Byte.SIZE * wordBytes,
+                ResidentJoin.ofRuns(
+                        device,
+                        layouts.get(JoinSide.LEFT),
                         memory.allocate(ResidentCall.BYTES));
         long most = 0;
         for (OutOfCorePlan.Step step : steps) {
@@ -140,12 +140,13 @@ final class OutOfCoreJoin implements BulkSteps {
         if (nextStep == steps.size()) {
             return null;
         }
+        device.awaitKernels(); // of the step before, whose buffer is loaded
         load(nextStep);
-        OutOfCorePlan.Step step = steps.get(nextStep);
-        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         if (nextStep + 1 < steps.size()) {
             load(nextStep + 1);
         }
+        OutOfCorePlan.Step step = steps.get(nextStep);
+        Map<JoinSide, BulkRows> tables = buffers[nextStep % BUFFERS].rows();
         nextStep++;
         arena.reset();
         if (step.isJoin()) {

@@ -53,25 +53,47 @@ final class ResidentJoin implements DeviceTableJoin {
             long[] call) {}
 
     private final CudaDriver driver;
+    private final WordCopies words;
     private final String suffix;
+    private final String matchingSuffix;
     private final long call;
     private @Nullable Plan plan;
 
     /**
+     * Creates a join of keys that are words.
+     *
      * @param wordBits of keys and payloads, 32 or 64
      * @param call device address of {@link ResidentCall#BYTES}, used here
      * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if there is no image of the
      *     kernels for the device
      */
     ResidentJoin(CudaDriver driver, int wordBits, long call) {
+        this(driver, WordCopies.of(driver), wordBits, call, false);
+    }
+
+    private ResidentJoin(
+            CudaDriver driver, WordCopies words, int wordBits, long call, boolean isHashed) {
         if (wordBits != Integer.SIZE && wordBits != Long.SIZE) {
             throw new IllegalArgumentException(
                     "Words of a resident join have 32 or 64 bits: wordBits=" + wordBits);
         }
         this.driver = driver;
+        this.words = words;
         this.suffix = "_" + wordBits;
+        this.matchingSuffix = isHashed ? "_hashed" : "";
         driver.load(KernelImage.RESIDENT);
         this.call = call;
+    }
+
+    /**
+     * Creates a join of tables of runs, whose copies of words do not wait for queued copies of runs.
+     *
+     * @param layout of their runs: if their words are hashes, key records are compared
+     */
+    static ResidentJoin ofRuns(BulkDevice device, BulkRunLayout layout, long call) {
+        int wordBits = Byte.SIZE * layout.wordBytes();
+        return new ResidentJoin(
+                device.driver(), device.words(), wordBits, call, layout.hasKeyRecords());
     }
 
     @Override
@@ -87,9 +109,9 @@ final class ResidentJoin implements DeviceTableJoin {
         try (Region region = Region.allocateZeroed(ResidentCall.BYTES)) {
             long address = region.address();
             ResidentCall.write(address, build, probe, matches, workspace);
-            driver.copyToDevice(call, address, ResidentCall.BYTES);
+            words.toDevice(call, address, ResidentCall.BYTES);
             driver.launch(PREFIX + "plan" + suffix, 1, 1, call);
-            driver.copyToHost(address, call, ResidentCall.BYTES);
+            words.toHost(address, call, ResidentCall.BYTES);
             return new Plan(
                     Memory.getLong(address + ResidentCall.WORKSPACE_BYTES_OFFSET),
                     LaunchShape.read(address + ResidentCall.LAUNCH_OFFSET),
@@ -156,7 +178,7 @@ final class ResidentJoin implements DeviceTableJoin {
 
     private long read(long deviceAddress) {
         try (Region region = Region.allocate(Long.BYTES)) {
-            driver.copyToHost(region.address(), deviceAddress, Long.BYTES);
+            words.toHost(region.address(), deviceAddress, Long.BYTES);
             return Memory.getLong(region.address());
         }
     }
@@ -165,7 +187,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void claimItems(long count) {
         try (Region region = Region.allocate(Long.BYTES)) {
             Memory.putLong(region.address(), count);
-            driver.copyToDevice(plan.claimedItems(), region.address(), Long.BYTES);
+            words.toDevice(plan.claimedItems(), region.address(), Long.BYTES);
         }
     }
 
@@ -173,7 +195,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void join(ItemRange range) {
         LaunchShape shape = plan.launch();
         launch(
-                "join",
+                "join" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),
@@ -190,7 +212,7 @@ final class ResidentJoin implements DeviceTableJoin {
     void mark(int build, ItemRange range, long marks) {
         LaunchShape shape = plan.launch();
         launch(
-                "mark",
+                "mark" + matchingSuffix,
                 driver.multiprocessors() * shape.joinBlocksPerSm(),
                 shape.joinThreads(),
                 shape.joinBytes(),

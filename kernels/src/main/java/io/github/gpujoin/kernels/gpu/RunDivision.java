@@ -36,12 +36,21 @@ final class RunDivision {
         static Tables of(int maxSources, int maxTargets, int parts) {
             long targets = (long) Long.BYTES * maxSources;
             long counts = targets + (long) Long.BYTES * maxTargets;
-            long column = (long) Integer.BYTES * parts;
+            // whole words, so that a kernel copies them, see WordCopies
+            long column = wholeWords((long) Integer.BYTES * parts);
             return new Tables(targets, counts, counts + column, counts + 2 * column);
         }
 
+        private static long wholeWords(long bytes) {
+            return (bytes + Long.BYTES - 1) & -Long.BYTES;
+        }
+
+        long columnBytes() {
+            return firstRuns - nextRows;
+        }
+
         long lengthBytes() {
-            return firstRuns + (firstRuns - nextRows);
+            return firstRuns + columnBytes();
         }
     }
 
@@ -125,7 +134,13 @@ final class RunDivision {
         try (Region region = Region.allocateZeroed(tables.lengthBytes())) {
             putAddresses(region.address(), runs);
             device.copyToDevice(tablesAddress, region);
-            launch("count", rows, COUNT_THREADS, new long[] {tablesAddress + tables.counts()});
+            device.launch(
+                    () ->
+                            launch(
+                                    "count",
+                                    rows,
+                                    COUNT_THREADS,
+                                    new long[] {tablesAddress + tables.counts()}));
             device.copyToHost(region, tablesAddress);
             for (int part = 0; part < parts; part++) {
                 counts[part] = Memory.getInt(region.address() + tables.counts() + 4L * part);
@@ -135,7 +150,8 @@ final class RunDivision {
     }
 
     /**
-     * Appends the rows to runs of their parts.
+     * Appends the rows to runs of their parts, and waits until other devices and copies may read
+     * them.
      *
      * @param rows of all runs, at least 1; only the last run may not be full
      * @param nextRows rows in the first target of each part before
@@ -154,23 +170,25 @@ final class RunDivision {
             }
             device.copyToDevice(tablesAddress, region);
         }
-        launch(
-                "divide",
-                rows,
-                DIVIDE_THREADS,
-                new long[] {
-                    tablesAddress + tables.nextRows(),
-                    tablesAddress + tables.firstRuns(),
-                    tablesAddress + tables.targets()
-                },
-                new long[] {columnsAddress},
-                new long[] {columnCount});
+        device.run(
+                () ->
+                        launch(
+                                "divide",
+                                rows,
+                                DIVIDE_THREADS,
+                                new long[] {
+                                    tablesAddress + tables.nextRows(),
+                                    tablesAddress + tables.firstRuns(),
+                                    tablesAddress + tables.targets()
+                                },
+                                new long[] {columnsAddress},
+                                new long[] {columnCount}));
     }
 
     /** Returns the next row of each part after {@link #divide}, from its first target on. */
     int[] nextRows() {
         int[] nextRows = new int[parts];
-        try (Region region = Region.allocate((long) Integer.BYTES * parts)) {
+        try (Region region = Region.allocate(tables.columnBytes())) {
             device.copyToHost(region, tablesAddress + tables.nextRows());
             for (int part = 0; part < parts; part++) {
                 nextRows[part] = Memory.getInt(region.address() + 4L * part);
@@ -191,6 +209,6 @@ final class RunDivision {
         System.arraycopy(arguments, 0, all, 1, arguments.length);
         String name = "gpujoin_bulk_" + kernel + "_" + Byte.SIZE * layout.wordBytes();
         int blocks = (rows + TILE_ROWS - 1) / TILE_ROWS;
-        device.run(() -> device.driver().launchWithSharedMemory(name, blocks, threads, 0, all));
+        device.driver().launchWithSharedMemory(name, blocks, threads, 0, all);
     }
 }

@@ -2,90 +2,70 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Writes rows of one input to pinned runs. A full run goes to a sink, while the next rows go to
- * another one. Not thread-safe.
+ * Assigns positions in pinned runs to rows of one input, and passes full runs to a sink. Not
+ * thread-safe.
  */
 final class RunStaging {
 
-    private static final int RUNS = 2;
-
-    private final BulkMemory memory;
-    private final BulkRunLayout layout;
+    private final StagedRuns runs;
     private final RunSink sink;
 
-    /** Pinned runs; 0 before {@link #reserve}. */
-    private long pinned;
+    /** The run whose rows are claimed; null if the next row needs another one. */
+    private @Nullable StagedRun open;
 
-    /** The last copy of each pinned run. */
-    private final DeviceCopy[] copies = new DeviceCopy[RUNS];
-
-    private int filled;
-    private long rowCount;
-
-    RunStaging(BulkDevice device, BulkMemory memory, BulkRunLayout layout, RunSink sink) {
-        this.memory = memory;
-        this.layout = layout;
+    RunStaging(StagedRuns runs, RunSink sink) {
+        this.runs = runs;
         this.sink = sink;
-        Arrays.fill(copies, DeviceCopy.none(device));
     }
 
-    /** Returns the number of rows, including those that the sink does not have yet. */
-    long rowCount() {
-        return rowCount;
-    }
+    /**
+     * Rows that their claimant writes, and then counts by {@link #written}.
+     *
+     * @param first position of the first row
+     */
+    record Claim(StagedRun run, int first, int rows) {
 
-    /** Allocates the pinned runs, unless that was done. */
-    void reserve() {
-        if (pinned == 0) {
-            pinned = memory.allocatePinned((long) RUNS * layout.lengthBytes());
+        void written() {
+            run.written(rows);
         }
     }
 
     /**
-     * Returns the rows that can be written before the next {@link #added}, at least 1. Waits while
-     * the run to write is being copied.
+     * Claims positions of consecutive rows, of at least one and at most {@code rows}.
      *
-     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if there is no memory for
-     *     them
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a sink has no room, or a
+     *     device, a file or a thread failed
      */
-    int room() throws InterruptedException {
-        reserve();
-        if (rowOfRun() == 0) {
-            copies[filled].await();
+    Claim claim(int rows) throws InterruptedException {
+        if (open == null) {
+            open = runs.acquire();
         }
-        return BulkRunLayout.RUN_ROWS - rowOfRun();
-    }
-
-    /** Returns the address of the run to which rows are written. */
-    long address() {
-        return pinned + (long) filled * layout.lengthBytes();
-    }
-
-    /** Returns the position of the next row in the run. */
-    int rowOfRun() {
-        return (int) (rowCount % BulkRunLayout.RUN_ROWS);
-    }
-
-    /** Counts rows that were written, and passes on the run if it is full. */
-    void added(int rows) throws InterruptedException {
-        rowCount += rows;
-        if (rowOfRun() == 0) {
-            passRun(BulkRunLayout.RUN_ROWS);
+        StagedRun run = open;
+        int claimed = Math.min(rows, run.room());
+        int first = run.claim(claimed);
+        if (run.room() == 0) {
+            passOpen();
         }
+        return new Claim(run, first, claimed);
     }
 
-    /** Passes on the last rows. */
-    void finish() throws InterruptedException {
-        if (rowOfRun() > 0) {
-            passRun(rowOfRun());
+    /** Whether {@link #claim} may wait until rows of earlier claims are written. */
+    boolean mayWait() {
+        return open == null && !runs.reserve();
+    }
+
+    private void passOpen() {
+        runs.pass(open, sink);
+        open = null;
+    }
+
+    /** Passes on the last rows, when they are written. */
+    void finish() {
+        if (open != null) {
+            passOpen();
         }
-    }
-
-    private void passRun(int rows) throws InterruptedException {
-        copies[filled] = sink.add(address(), rows);
-        filled = (filled + 1) % RUNS;
     }
 }

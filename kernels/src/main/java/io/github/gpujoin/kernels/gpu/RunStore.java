@@ -67,9 +67,13 @@ final class RunStore implements AutoCloseable {
         return address;
     }
 
-    /** Slabs grow with the memory, so that little is pinned in vain; near the limit they shrink. */
+    /**
+     * Slabs grow with the memory, so that little is pinned in vain; near the limit they shrink.
+     * Joins have the same sizes, and so use each other's slabs.
+     */
     private void addSlab(int bytes) {
-        long slabBytes = Math.max(bytes, Math.min(SLAB_BYTES, hostBytes / 4));
+        long slabBytes =
+                bytes * Long.highestOneBit(Math.max(1, Math.min(SLAB_BYTES, hostBytes) / bytes));
         while (!isHostFull) {
             try {
                 next = memory.allocatePinned(slabBytes);

@@ -37,6 +37,23 @@ final class BulkKernelsOnHost {
             return Memory.getInteger(null, address(runs, row, 0, wordBytes), wordBytes);
         }
 
+        /** Compares whole words, as a device does, so that it depends on the padding. */
+        boolean hasEqualKey(long row, Table other, long otherRow) {
+            long left = keyRecord(row);
+            long right = other.keyRecord(otherRow);
+            int end = Integer.BYTES + Memory.getInt(left);
+            boolean isEqual = true;
+            for (int at = 0; isEqual && at < end; at += Long.BYTES) {
+                isEqual = Memory.getLong(left + at) == Memory.getLong(right + at);
+            }
+            return isEqual;
+        }
+
+        private long keyRecord(long row) {
+            long offset = (long) BulkRunLayout.RUN_ROWS * wordBytes;
+            return Memory.getLong(address(runs, row, offset, Long.BYTES));
+        }
+
         int parts(int partRows) {
             return (int) ((rows + partRows - 1) / partRows);
         }
@@ -58,9 +75,12 @@ final class BulkKernelsOnHost {
         } else if (name.startsWith("resident_items")) {
             planItems(arguments[0], (int) arguments[1][0], bits / Byte.SIZE);
         } else if (name.startsWith("resident_join")) {
-            join(arguments[0], arguments[1], bits / Byte.SIZE);
+            join(arguments[0], arguments[1], bits / Byte.SIZE, name.contains("_hashed"));
         } else if (name.startsWith("resident_mark")) {
-            mark(arguments, bits / Byte.SIZE);
+            mark(arguments, bits / Byte.SIZE, name.contains("_hashed"));
+        } else if (name.equals("bulk_copy")) {
+            long words = arguments[2][0];
+            Memory.copy(null, arguments[1][0], null, arguments[0][0], Long.BYTES * words);
         } else if (name.startsWith("bulk_count")) {
             countPartitions(arguments, bits / Byte.SIZE);
         } else if (name.startsWith("bulk_divide")) {
@@ -116,7 +136,8 @@ final class BulkKernelsOnHost {
         void found(long build, long probe);
     }
 
-    private static void forPairs(long[] call, int build, long[] range, int wordBytes, Pairs pairs) {
+    private static void forPairs(
+            long[] call, int build, long[] range, int wordBytes, boolean isHashed, Pairs pairs) {
         Table builds = Table.read(call, build, wordBytes);
         Table probes = Table.read(call, 1 - build, wordBytes);
         long claimed = workspace(call) + CLAIMED_OFFSET;
@@ -136,7 +157,9 @@ final class BulkKernelsOnHost {
             long first = firstProbe + skipped;
             for (long row = first; row < Math.min(endProbe, first + most); row++) {
                 for (long match : table.getOrDefault(probes.key(row), List.of())) {
-                    pairs.found(match, row);
+                    if (!isHashed || builds.hasEqualKey(match, probes, row)) {
+                        pairs.found(match, row);
+                    }
                 }
             }
         }
@@ -144,7 +167,7 @@ final class BulkKernelsOnHost {
         Memory.putLong(claimed, range[0] + 7);
     }
 
-    private static void join(long[] call, long[] range, int wordBytes) {
+    private static void join(long[] call, long[] range, int wordBytes, boolean isHashed) {
         int matches = ResidentCall.MATCHES_OFFSET / Long.BYTES;
         long capacity = call[matches + 3];
         long counter = call[matches + 4];
@@ -153,6 +176,7 @@ final class BulkKernelsOnHost {
                 0,
                 range,
                 wordBytes,
+                isHashed,
                 (build, probe) -> {
                     long at = Memory.getLong(counter);
                     if (at < capacity) {
@@ -164,13 +188,14 @@ final class BulkKernelsOnHost {
                 });
     }
 
-    private static void mark(long[][] arguments, int wordBytes) {
+    private static void mark(long[][] arguments, int wordBytes, boolean isHashed) {
         long marks = arguments[3][0];
         forPairs(
                 arguments[0],
                 (int) arguments[1][0],
                 arguments[2],
                 wordBytes,
+                isHashed,
                 (build, probe) -> Memory.putByte(marks + probe, (byte) 1));
     }
 

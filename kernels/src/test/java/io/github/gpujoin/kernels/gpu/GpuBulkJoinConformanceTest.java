@@ -11,11 +11,6 @@ import io.github.gpujoin.core.region.MemoryReservations;
 class GpuBulkJoinConformanceTest extends BulkJoinConformance {
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         return new GpuBulkJoin(spec, GpuOptions.defaults(), MemoryReservations.unlimited(), null);
     }

@@ -25,7 +25,6 @@ import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.reference.ReferenceBulkJoin;
-import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
@@ -37,13 +36,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Failures of a bulk join on a GPU, on a device that the CPU emulates. */
 @ExtendWith(RegionLeakExtension.class)
 class GpuBulkJoinTest {
+
+    private static final ChunkSchema TEXT_KEY =
+            ChunkSchema.of(Column.of("key", ColumnType.STRING), Column.of("row", ColumnType.INT32));
 
     /** Joins, and returns the device. A join that fails has thrown what its contract says. */
     private static void joinOn(HostBulkDevice device, RandomBulkData data, boolean mayFail)
@@ -62,31 +63,40 @@ class GpuBulkJoinTest {
         assertThat(Buffers.openCount()).isEqualTo(openBefore);
     }
 
-    private static RandomBulkData data(BulkJoinKind kind) {
-        return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
+    private static RandomBulkData data(BulkJoinKind kind, KeyShape keys) {
+        return RandomBulkData.small(3, kind, keys, RandomBulkData.Output.ROWS);
     }
 
-    @ParameterizedTest
-    @EnumSource(BulkJoinKind.class)
-    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind) throws Exception {
+    /** Exact words and hashes. */
+    static Stream<Arguments> kindsOfKeys() {
+        return Arrays.stream(BulkJoinKind.values())
+                .flatMap(
+                        kind ->
+                                Stream.of(KeyShape.NULLABLE_INT, KeyShape.NULLABLE_TEXTS)
+                                        .map(keys -> Arguments.of(kind, keys)));
+    }
+
+    @ParameterizedTest(name = "{0}, keys {1}")
+    @MethodSource("kindsOfKeys")
+    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind, KeyShape keys) throws Exception {
         HostBulkDevice healthy = new HostBulkDevice();
-        joinOn(healthy, data(kind), false);
+        joinOn(healthy, data(kind, keys), false);
         for (int call = 0; call < healthy.calls(); call++) {
             HostBulkDevice device = new HostBulkDevice();
             device.failAfter(call);
-            joinOn(device, data(kind), true);
+            joinOn(device, data(kind, keys), true);
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(BulkJoinKind.class)
-    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind) throws Exception {
+    @ParameterizedTest(name = "{0}, keys {1}")
+    @MethodSource("kindsOfKeys")
+    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind, KeyShape keys) throws Exception {
         HostBulkDevice healthy = new HostBulkDevice();
-        joinOn(healthy, data(kind), false);
+        joinOn(healthy, data(kind, keys), false);
         for (int allocation = 0; allocation < healthy.allocations(); allocation++) {
             HostBulkDevice device = new HostBulkDevice();
             device.refuseAllocationsAfter(allocation);
-            joinOn(device, data(kind), true);
+            joinOn(device, data(kind, keys), true);
             assertThat(device.usedBytes()).isZero();
         }
     }
@@ -107,7 +117,7 @@ class GpuBulkJoinTest {
         return Arrays.stream(BulkJoinKind.values())
                 .flatMap(
                         kind ->
-                                Stream.of(ColumnType.INT32, ColumnType.INT64)
+                                Stream.of(ColumnType.INT32, ColumnType.INT64, ColumnType.STRING)
                                         .map(type -> Arguments.of(kind, type)));
     }
 
@@ -147,8 +157,8 @@ class GpuBulkJoinTest {
             Object[][] values = new Object[Math.min(rows - from, 10_000)][];
             for (int i = 0; i < values.length; i++) {
                 int row = from + i;
-                Long value = row % 1_000 == 7 ? null : (long) factor * row;
-                values[i] = new Object[] {value, row, "row " + row % 100};
+                Object value = key == ColumnType.STRING ? "key " + factor * row : factor * row;
+                values[i] = new Object[] {row % 1_000 == 7 ? null : value, row, "row " + row % 100};
             }
             chunks.add(TestChunks.of(schema, values));
         }
@@ -216,26 +226,83 @@ class GpuBulkJoinTest {
         }
     }
 
+    private static BulkJoinSpec textKeys() {
+        return new BulkJoinSpec(
+                new BulkInput("l", TEXT_KEY, List.of(0)),
+                new BulkInput("r", TEXT_KEY, List.of(0)),
+                BulkJoinKind.FULL,
+                false,
+                new BulkOutput.Rows(List.of(1), List.of(1)));
+    }
+
+    /** Texts that differ in their last characters, which are digits. */
+    private static Chunk longTexts(int lengthBytes, int rows) {
+        Object[][] values = new Object[rows][];
+        for (int row = 0; row < rows; row++) {
+            String digits = Integer.toString(1_000_000 + row);
+            values[row] = new Object[] {"x".repeat(lengthBytes - digits.length()) + digits, row};
+        }
+        return TestChunks.of(TEXT_KEY, values);
+    }
+
+    /** A pinned buffer of key bytes has 1 MiB at first. */
     @Test
-    void shouldRefuseKeysThatAreNotExactWords() {
-        ChunkSchema schema = ChunkSchema.of(Column.of("name", ColumnType.STRING));
-        BulkJoinSpec spec =
-                new BulkJoinSpec(
-                        new BulkInput("l", schema, List.of(0)),
-                        new BulkInput("r", schema, List.of(0)),
-                        BulkJoinKind.INNER,
-                        false,
-                        new BulkOutput.Count());
-        assertThatExceptionOfType(GpuUnavailableException.class)
-                .isThrownBy(
-                        () ->
-                                new GpuBulkJoin(
-                                        spec,
-                                        GpuOptions.defaults(),
-                                        MemoryReservations.unlimited(),
-                                        null))
-                .withMessageContaining("integers of at most 8 bytes together")
-                .satisfies(e -> assertThat(e.failure()).isEqualTo(GpuFailure.UNSUPPORTED_JOIN));
+    void shouldJoinKeysThatExceedAPinnedBuffer() throws Exception {
+        BulkJoinSpec spec = textKeys();
+        List<Chunk> left = List.of(longTexts(40, 3), longTexts(3 << 20, 2), longTexts(1 << 20, 2));
+        List<Chunk> right = List.of(longTexts(3 << 20, 3), longTexts(40, 2), longTexts(5 << 20, 1));
+        HostBulkDevice device = new HostBulkDevice();
+        try (BulkJoin join = new GpuBulkJoin(spec, device.open(GpuOptions.defaults()), null)) {
+            assertThat(BulkRun.join(join, left, right, 1))
+                    .isEqualTo(NestedLoopBulkJoin.join(spec, left, right));
+        }
+        assertThat(device.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldLeaveADeviceThatRefusesMemoryForKeyBytes() throws Exception {
+        BulkJoinSpec spec = textKeys();
+        List<Chunk> left = List.of(longTexts(10_000, 50), longTexts(9_000, 50));
+        List<Chunk> right = List.of(longTexts(10_000, 60), longTexts(9_000, 10));
+        HostBulkDevice device = new HostBulkDevice();
+        try (BulkJoin join = new GpuBulkJoin(spec, device.open(GpuOptions.defaults()), null)) {
+            join.submit(JoinSide.LEFT, left.get(0));
+            device.refuseNextDeviceAllocation();
+            join.submit(JoinSide.LEFT, left.get(1));
+            for (Chunk chunk : right) {
+                join.submit(JoinSide.RIGHT, chunk);
+            }
+            join.finish();
+            BulkAnswer answer = new BulkAnswer();
+            join.drain(result -> answer.add(spec, result));
+            assertThat(answer).isEqualTo(NestedLoopBulkJoin.join(spec, left, right));
+            assertThat(join.plan().algorithm()).isEqualTo(BulkAlgorithm.GPU_OUT_OF_CORE);
+        }
+        assertThat(device.usedBytes()).isZero();
+    }
+
+    @Test
+    void shouldFailIfKeyBytesExceedTheDevice() {
+        GpuOptions options =
+                GpuOptions.defaults()
+                        .withMemory(new MemoryBudget(100 << 20, MemoryBudget.BY_MACHINE));
+        HostBulkDevice device = new HostBulkDevice();
+        Chunk chunk = longTexts(100_000, 20);
+        try (BulkJoin join = new GpuBulkJoin(textKeys(), device.open(options), null)) {
+            assertThatExceptionOfType(GpuUnavailableException.class)
+                    .isThrownBy(
+                            () -> {
+                                for (int i = 0; i < 60; i++) {
+                                    join.submit(JoinSide.LEFT, chunk);
+                                }
+                            })
+                    .withMessageContaining("Key bytes of a bulk join exceed the device memory")
+                    .satisfies(
+                            e ->
+                                    assertThat(e.failure())
+                                            .isEqualTo(GpuFailure.OUT_OF_DEVICE_MEMORY));
+        }
+        assertThat(device.usedBytes()).isZero();
     }
 
     @Test

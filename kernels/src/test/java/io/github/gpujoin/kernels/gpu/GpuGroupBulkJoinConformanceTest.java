@@ -15,11 +15,6 @@ class GpuGroupBulkJoinConformanceTest extends BulkJoinConformance {
     private static final GpuOptions OPTIONS = GpuOptions.defaults().withDevices(List.of(0, 1));
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         return new GpuBulkJoin(
                 spec,

@@ -26,6 +26,7 @@ class GpuOptionsTest {
                         .withPackResults(false)
                         .withSpread(TableSpread.SHARDED)
                         .withPeerAccess(false)
+                        .withBulkThreads(3)
                         .withVirtualDevices(2);
         assertThat(changed)
                 .isEqualTo(
@@ -42,6 +43,7 @@ class GpuOptionsTest {
                                 TableSpread.SHARDED,
                                 false,
                                 JoinShare.OF_ENGINE,
+                                3,
                                 2));
     }
 
@@ -53,6 +55,9 @@ class GpuOptionsTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> GpuOptions.defaults().withSlots(1, (1 << 20) + 1))
                 .withMessageContaining("Segment rows out of range");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> GpuOptions.defaults().withBulkThreads(65))
+                .withMessageContaining("Bulk threads out of range 0 to 64: bulkThreads=65");
     }
 
     @Test

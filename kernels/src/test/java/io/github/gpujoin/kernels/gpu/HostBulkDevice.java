@@ -26,6 +26,7 @@ final class HostBulkDevice {
     private int calls;
     private boolean refusesNext;
     private boolean refusesPinned;
+    private boolean refusesPinnedWhenDividing;
     private boolean divides;
     private int blockSharedBytes = BulkDevice.SHARED_BYTES;
     private final Set<String> launched = new HashSet<>();
@@ -71,9 +72,14 @@ final class HostBulkDevice {
         blockSharedBytes = bytes;
     }
 
+    /** Refuses pinned memory from now on. */
+    void refusePinned() {
+        refusesPinned = true;
+    }
+
     /** Refuses pinned memory once rows are divided by partition. */
     void refusePinnedWhenDividing() {
-        refusesPinned = true;
+        refusesPinnedWhenDividing = true;
     }
 
     private void refuse(Object lengthBytes) {
@@ -93,7 +99,8 @@ final class HostBulkDevice {
             refusesNext = false;
             refuse(arguments[0]);
         }
-        if (refusesPinned && divides && method.getName().equals("allocatePinned")) {
+        boolean isPinned = method.getName().equals("allocatePinned");
+        if (isPinned && (refusesPinned || (refusesPinnedWhenDividing && divides))) {
             refuse(arguments[0]);
         }
         try {

@@ -18,11 +18,6 @@ import java.lang.reflect.Proxy;
 class OutOfCoreGpuBulkJoinConformanceTest extends BulkJoinConformance {
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         GpuOptions options =
                 GpuOptions.defaults()

@@ -216,6 +216,13 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
+    public long allocatePinned(long lengthBytes, PageTouch pages) {
+        long address = allocatePinned(lengthBytes);
+        pages.touch(address, lengthBytes);
+        return address;
+    }
+
+    @Override
     public void freePinned(long address) {
         free(pinned, address);
     }

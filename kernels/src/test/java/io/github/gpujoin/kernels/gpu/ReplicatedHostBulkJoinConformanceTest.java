@@ -14,11 +14,6 @@ class ReplicatedHostBulkJoinConformanceTest extends BulkJoinConformance {
             GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         BulkDevices devices =
                 HostBulkDevice.group(OPTIONS, new HostBulkDevice(), new HostBulkDevice());

@@ -18,11 +18,6 @@ class SpilledHostBulkJoinConformanceTest extends BulkJoinConformance {
             GpuOptions.defaults().withMemory(new MemoryBudget(160 << 20, MemoryBudget.BY_MACHINE));
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         HostBulkDevice host = new HostBulkDevice();
         BulkDevices device = host.open(OPTIONS);

@@ -14,11 +14,6 @@ class VirtualDevicesBulkJoinConformanceTest extends BulkJoinConformance {
     private static final GpuOptions OPTIONS = GpuOptions.defaults().withVirtualDevices(2);
 
     @Override
-    protected boolean supports(BulkJoinSpec spec) {
-        return GpuBulkJoin.unsupported(spec).isEmpty();
-    }
-
-    @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         return new GpuBulkJoin(
                 spec, BulkDevices.open(OPTIONS, MemoryReservations.unlimited()), null, -1);

@@ -4,6 +4,7 @@ package io.github.gpujoin.kernels.binding.jcuda;
 
 import static io.github.gpujoin.kernels.binding.jcuda.CudaCalls.check;
 
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuDirectSupport;
 import io.github.gpujoin.kernels.binding.GpuFailure;
@@ -51,6 +52,9 @@ final class JCudaBinding implements CudaDriver {
     private final CopyQueue copiesToHost = new CopyQueue(copyToHostStream);
     private final Map<String, CUfunction> kernels = new ConcurrentHashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
+
+    /** Memory of {@link #allocatePinned(long, PageTouch)}, by address. */
+    private final Map<Long, Region> touched = new ConcurrentHashMap<>();
 
     /** Devices whose memory kernels access, by number. */
     private final Map<Integer, Peer> peers = new HashMap<>();
@@ -255,9 +259,58 @@ final class JCudaBinding implements CudaDriver {
     }
 
     @Override
+    public long allocatePinned(long lengthBytes, PageTouch pages) {
+        Region region;
+        try {
+            // a page is registered once, and so belongs to one region
+            region = Region.allocate((lengthBytes + Region.PAGE_BYTES - 1) & -Region.PAGE_BYTES);
+        } catch (OutOfMemoryError e) {
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "Host memory exhausted: lengthBytes=" + lengthBytes,
+                    e);
+        }
+        long address = region.address();
+        try {
+            pages.touch(address, region.lengthBytes());
+            pin(address, region.lengthBytes());
+        } catch (Throwable e) {
+            region.close();
+            throw e;
+        }
+        touched.put(address, region);
+        return address;
+    }
+
+    /** Fails also if kernels would need another address than the CPU. */
+    private void pin(long address, long lengthBytes) {
+        enter();
+        HostAddress host = new HostAddress(address);
+        check(
+                JCudaDriver.cuMemHostRegister(host, lengthBytes, REGISTERED_FLAGS),
+                GpuFailure.OUT_OF_DEVICE_MEMORY,
+                "cuMemHostRegister lengthBytes=" + lengthBytes);
+        DeviceAddress device = new DeviceAddress();
+        int result = JCudaDriver.cuMemHostGetDevicePointer(device, host, 0);
+        if (result != CUresult.CUDA_SUCCESS || device.value() != address) {
+            JCudaDriver.cuMemHostUnregister(host);
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "Registered memory has no unified address: lengthBytes=" + lengthBytes);
+        }
+    }
+
+    @Override
     public void freePinned(long address) {
         enter();
-        check(JCudaDriver.cuMemFreeHost(new HostAddress(address)), "cuMemFreeHost");
+        Region region = touched.get(address);
+        if (region == null) {
+            check(JCudaDriver.cuMemFreeHost(new HostAddress(address)), "cuMemFreeHost");
+            return;
+        }
+        check(JCudaDriver.cuMemHostUnregister(new HostAddress(address)), "cuMemHostUnregister");
+        touched.remove(address);
+        region.close();
     }
 
     @Override
