@@ -193,6 +193,10 @@ class GroupBulkJoinTest {
 
     // ------------------------------------------------------------------ failure
 
+    /** With larger areas of runs, the emulated devices would mostly fill their memory. */
+    private static final GpuOptions SMALL_AREAS =
+            GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
+
     private static RandomBulkData data(BulkJoinKind kind) {
         return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
     }
@@ -209,7 +213,7 @@ class GroupBulkJoinTest {
         try (BulkJoin join =
                 new GpuBulkJoin(
                         data.spec(),
-                        HostBulkDevice.group(GpuOptions.defaults(), first, second),
+                        HostBulkDevice.group(SMALL_AREAS, first, second),
                         null,
                         replicatedRows)) {
             assertThat(BulkRun.join(join, data.left(), data.right(), 1))
@@ -263,10 +267,11 @@ class GroupBulkJoinTest {
 
     @Test
     void shouldReportTheFailureOfAnyDevice() throws Exception {
-        List<Chunk> chunks = TestTuples.chunks(300_000, row -> row);
+        List<Chunk> chunks = TestTuples.chunks(300_000, row -> row / 8);
         try (BulkJoin join = open(TestTuples.rows(BulkJoinKind.INNER), NEVER_REPLICATED)) {
             BulkRun.submit(join, chunks, chunks, 1);
             join.finish();
+            // most batches are gathered only when results were polled
             second.failAfter(0);
             assertThatExceptionOfType(GpuUnavailableException.class)
                     .isThrownBy(() -> join.drain(result -> {}))
