@@ -138,6 +138,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
             }
         }
         own.tidy(COPIED_ROWS);
+        compactFiles();
     }
 
     @Override
@@ -271,6 +272,13 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
         for (SideTable table : tables) {
             table.removeExpired(timeMs);
             table.tidy(COPIED_ROWS);
+        }
+        compactFiles();
+    }
+
+    private void compactFiles() {
+        if (files != null) {
+            files.compact();
         }
     }
 
