@@ -116,6 +116,9 @@ class MultiJoinITCase {
                 "a JOIN b ON a.k = b.k AND a.v > b.v LEFT JOIN c ON a.k = c.k AND c.v < b.v",
                 "a LEFT JOIN b ON a.k = b.k LEFT JOIN c ON a.k = c.k AND b.name = c.name",
                 "a LEFT JOIN b ON a.k = b.k AND a.v > 30 LEFT JOIN c ON a.k = c.k AND b.v IS NULL",
+                // one input more than once
+                "a LEFT JOIN a b ON a.k = b.k JOIN a c ON b.k = c.k",
+                "a LEFT JOIN b ON a.k = b.k AND a.v > b.v LEFT JOIN b c ON a.k = c.k AND b.id = c.id",
                 // a key of text, and one of two columns
                 "a JOIN b ON a.name = b.name LEFT JOIN c ON a.name = c.name AND b.k = c.k",
                 "a LEFT JOIN b ON a.k = b.k AND a.name = b.name LEFT JOIN c ON a.k = c.k AND a.name = c.name"

@@ -16,6 +16,7 @@ import org.apache.flink.core.execution.JobClient;
 import org.apache.flink.core.execution.SavepointFormatType;
 import org.apache.flink.table.api.PlanReference;
 import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.table.api.config.OptimizerConfigOptions;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.AfterEach;
@@ -39,6 +40,9 @@ class SqlSavepointITCase {
             "INSERT INTO sink SELECT a.id, b.id FROM a JOIN b ON a.id = %d - b.id"
                     .formatted(ROWS + 1);
 
+    /** All inputs have one key, so that the planner puts them into one join. */
+    private static final String MULTI_JOIN = JOIN + " JOIN c ON a.id = c.id";
+
     @TempDir private Path folder;
 
     @AfterEach
@@ -48,7 +52,7 @@ class SqlSavepointITCase {
 
     private static TableEnvironment environment(boolean enabled, int rowsPerSecond) {
         SqlComparison tables = new SqlComparison();
-        for (String name : List.of("a", "b")) {
+        for (String name : List.of("a", "b", "c")) {
             tables.with(
                     "CREATE TABLE %s (id INT) WITH ('connector'='datagen', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='%d', 'rows-per-second'='%d')"
                             .formatted(name, ROWS, rowsPerSecond));
@@ -102,6 +106,22 @@ class SqlSavepointITCase {
         restored(true, savepoint).executeSql(JOIN).await();
 
         assertThat(results()).containsExactlyInAnyOrderElementsOf(allPairs());
+    }
+
+    @Test
+    void shouldRestoreStateOfTheMultiJoin() throws Exception {
+        TableEnvironment tables = withMultiJoin(environment(true, SLOW));
+        assertThat(tables.explainSql(MULTI_JOIN)).contains("GpuMultiJoin(");
+        String savepoint = stopped(tables.executeSql(MULTI_JOIN).getJobClient().orElseThrow());
+
+        withMultiJoin(restored(true, savepoint)).executeSql(MULTI_JOIN).await();
+
+        assertThat(results()).containsExactlyInAnyOrderElementsOf(allPairs());
+    }
+
+    private static TableEnvironment withMultiJoin(TableEnvironment tables) {
+        tables.getConfig().set(OptimizerConfigOptions.TABLE_OPTIMIZER_MULTI_JOIN_ENABLED, true);
+        return tables;
     }
 
     /** So the page on semantics advises to start without the savepoint. */

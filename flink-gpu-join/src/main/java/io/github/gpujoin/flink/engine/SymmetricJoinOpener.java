@@ -89,7 +89,7 @@ public record SymmetricJoinOpener(SymmetricJoinFactory factory, long slotMemoryB
     /** Returns a failure that names the options by which the tables of a join would fit. */
     public static IllegalStateException refusal(String join, MemoryRefusedException cause) {
         return new IllegalStateException(
-                "A partition or a row's results of regular join '%s' exceed its managed memory. Raise %s or the maximum parallelism, or set a time to live.\nLimit by %s; %s"
+                "A partition of regular join '%s' exceeds its managed memory. Raise %s or the maximum parallelism, or set a time to live.\nLimit by %s; %s"
                         .formatted(
                                 join,
                                 TaskManagerOptions.MANAGED_MEMORY_SIZE.key(),

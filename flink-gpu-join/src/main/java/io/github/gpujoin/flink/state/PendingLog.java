@@ -13,7 +13,6 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.function.IntConsumer;
 import org.apache.flink.api.common.state.KeyedStateStore;
 import org.apache.flink.runtime.execution.SuppressRestartsException;
@@ -85,6 +84,14 @@ public final class PendingLog {
         return Set.copyOf(filled);
     }
 
+    public boolean isEmpty() {
+        return filled.isEmpty();
+    }
+
+    public boolean hasChunks(int partition) {
+        return filled.contains(partition);
+    }
+
     /** Returns and removes the chunks of a partition, in order. */
     public List<PendingRows> take(int partition) throws Exception {
         setCurrentKey.accept(keys.keyOf(partition));
@@ -106,13 +113,11 @@ public final class PendingLog {
         filled.clear();
     }
 
-    /** Emits all restored chunks, those of a partition in order. */
-    public void restore(Consumer<PendingRows> consumer) throws Exception {
+    /** Finds the partitions with restored chunks. */
+    public void restore() throws Exception {
         for (int partition : keys.ownPartitions()) {
             setCurrentKey.accept(keys.keyOf(partition));
-            long count = chunks.restoredSize();
-            for (long i = 0; i < count; i++) {
-                consumer.accept(read(chunks.get(i)));
+            if (chunks.restoredSize() > 0) {
                 filled.add(partition);
             }
         }

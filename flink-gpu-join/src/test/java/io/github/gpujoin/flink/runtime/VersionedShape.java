@@ -156,8 +156,8 @@ record VersionedShape(JoinKind kind, int hashes) {
             if (isVersion) {
                 builder.putLong(ROW, row[1]);
             }
-            // From 1 to 13 bytes, among them 8: state has key bytes in numbers of 8 bytes.
-            String key = "k".repeat((int) row[0] % 12) + row[0];
+            // From 0 to 13 bytes, among them 8: state has key bytes in numbers of 8 bytes.
+            String key = row[0] == 0 ? "" : "k".repeat((int) row[0] % 12) + row[0];
             byte[] text = key.getBytes(StandardCharsets.UTF_8);
             builder.addBytes(text, 0, text.length);
         }

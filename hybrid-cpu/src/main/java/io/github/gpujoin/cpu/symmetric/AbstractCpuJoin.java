@@ -65,6 +65,9 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
     int aheadEnd;
     private int firstRow;
 
+    /** Row before which the batch ends. */
+    int batchEnd;
+
     // The row that is being joined, if its results did not fit.
     boolean isAmidRow;
     ChangeKind kind = ChangeKind.INSERT;
@@ -135,6 +138,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
             }
         }
         own.tidy(COPIED_ROWS);
+        compactFiles();
     }
 
     @Override
@@ -156,11 +160,16 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
         this.aheadEnd = 0;
     }
 
+    /**
+     * Returns the next results. A batch that continues the results of a row has no others, as these
+     * would be lost if the memory of a later row is refused.
+     */
     @Override
     protected final SymmetricBatch next() {
+        batchEnd = results.endsAmidRow() ? row + 1 : chunk.rowCount();
         results.drop();
         boolean hasRoom = true;
-        while (hasRoom && row < chunk.rowCount()) {
+        while (hasRoom && row < batchEnd) {
             if (row == aheadEnd) {
                 readAhead();
             }
@@ -170,7 +179,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
     }
 
     /**
-     * Joins the next row, or several that were read ahead.
+     * Joins the next row, or several that were read ahead and belong to the batch.
      *
      * @return false if results did not fit
      */
@@ -236,6 +245,16 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
         row++;
     }
 
+    /**
+     * Makes room for the row, whose key is not null, before its first result, so that memory is
+     * never refused amid its results.
+     */
+    final void makeRoom() {
+        if (kind.isAddition()) {
+            own.makeRoom(hashes[row - aheadFrom], identityHashes[row - aheadFrom]);
+        }
+    }
+
     /** Adds or retracts the row, whose key is not null. */
     final void changeTable(int matches) {
         int ahead = row - aheadFrom;
@@ -253,6 +272,13 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
         for (SideTable table : tables) {
             table.removeExpired(timeMs);
             table.tidy(COPIED_ROWS);
+        }
+        compactFiles();
+    }
+
+    private void compactFiles() {
+        if (files != null) {
+            files.compact();
         }
     }
 

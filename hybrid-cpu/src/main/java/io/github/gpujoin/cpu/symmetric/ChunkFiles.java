@@ -12,7 +12,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Files of chunks that exceed the memory of a join. They are mapped, so that a chunk is read in
@@ -24,7 +27,8 @@ import java.util.Set;
  *
  * <p>Chunks are written through the channel: a full disk is then an exception, whereas a store to a
  * mapped page would end the process. A file is closed, and deleted, when no chunk in it has a user.
- * Only the thread of the join uses this object.
+ * If few have, {@link #compact} copies them to the file that is being written. Only the thread of
+ * the join uses this object.
  */
 final class ChunkFiles implements AutoCloseable {
 
@@ -34,19 +38,25 @@ final class ChunkFiles implements AutoCloseable {
     private final Path directory;
     private final Set<MappedFile> files = new HashSet<>();
 
+    /**
+     * Files whose chunks have less than a quarter of their bytes: copying one frees three others.
+     */
+    private final Set<MappedFile> sparse = new LinkedHashSet<>();
+
     /** The file that is being written, or null. */
-    private MappedFile current;
+    private @Nullable MappedFile current;
 
     ChunkFiles(Path directory) {
         this.directory = directory;
     }
 
     /**
-     * Returns a copy of a chunk in a file, with one user. The chunk is on the heap.
+     * Moves a chunk from the heap to a file. It has one user there.
      *
      * @throws IOException if the directory or its disk cannot be written
      */
-    Chunk write(Chunk chunk) throws IOException {
+    void move(KeptChunk kept) throws IOException {
+        Chunk chunk = kept.chunk;
         int lengthBytes = chunk.lengthBytes();
         if (current == null || current.freeBytes() < lengthBytes) {
             MappedFile next = new MappedFile(Math.max(FILE_BYTES, lengthBytes));
@@ -54,15 +64,30 @@ final class ChunkFiles implements AutoCloseable {
             seal();
             current = next;
         }
-        return Chunk.inSlot(chunk.schema(), current.write(chunk.array(), lengthBytes), lengthBytes);
+        FileSlot slot = current.write(kept, chunk.array(), lengthBytes);
+        kept.chunk = Chunk.inSlot(chunk.schema(), slot, lengthBytes);
     }
 
     /** Ends the current file. */
     private void seal() {
         MappedFile sealed = current;
         current = null;
-        if (sealed != null && sealed.users == 0) {
-            sealed.close();
+        if (sealed != null) {
+            sealed.reclaim();
+        }
+    }
+
+    /**
+     * Empties sparse files. Nobody may refer to a chunk of a file but its {@link KeptChunk}. If the
+     * disk is full, the files stay.
+     */
+    void compact() {
+        try {
+            for (MappedFile file : List.copyOf(sparse)) {
+                file.moveAll();
+            }
+        } catch (IOException e) {
+            // The next call tries again.
         }
     }
 
@@ -78,10 +103,11 @@ final class ChunkFiles implements AutoCloseable {
 
         private final FileChannel channel;
         private final Region region;
+        private final Set<FileSlot> slots = new LinkedHashSet<>();
         private long writtenBytes;
 
-        /** Users of all chunks. */
-        private int users;
+        /** Bytes of the slots. */
+        private long usedBytes;
 
         MappedFile(long lengthBytes) throws IOException {
             channel = SpillFiles.create(directory, "regular-join-");
@@ -98,26 +124,54 @@ final class ChunkFiles implements AutoCloseable {
         }
 
         /** Writes the first bytes of an array, and returns the slot that contains them. */
-        FileSlot write(byte[] bytes, int lengthBytes) throws IOException {
+        FileSlot write(KeptChunk kept, byte[] bytes, int lengthBytes) throws IOException {
             ByteBuffer buffer = ByteBuffer.wrap(bytes, 0, lengthBytes);
             while (buffer.hasRemaining()) {
                 channel.write(buffer, writtenBytes + buffer.position());
             }
-            FileSlot slot = new FileSlot(this, region.address() + writtenBytes);
-            users++;
+            FileSlot slot = new FileSlot(this, kept, region.address() + writtenBytes, lengthBytes);
+            slots.add(slot);
+            usedBytes += lengthBytes;
             writtenBytes +=
                     lengthBytes + Region.ALIGNMENT_BYTES - 1 & -(long) Region.ALIGNMENT_BYTES;
             return slot;
         }
 
-        void removeUser() {
-            users--;
-            if (users == 0 && current != this) {
+        void remove(FileSlot slot) {
+            slots.remove(slot);
+            usedBytes -= slot.lengthBytes;
+            reclaim();
+        }
+
+        /** Closes a sealed file without chunks. Marks one as sparse. */
+        void reclaim() {
+            if (current == this) {
+                return;
+            }
+            if (slots.isEmpty()) {
                 close();
+            } else if (usedBytes < region.lengthBytes() / 4) {
+                sparse.add(this);
+            }
+        }
+
+        /** Moves all chunks to the file that is being written. The last one closes this file. */
+        void moveAll() throws IOException {
+            for (FileSlot slot : List.copyOf(slots)) {
+                Chunk moved = slot.kept.chunk;
+                slot.kept.chunk = moved.onHeap();
+                try {
+                    move(slot.kept);
+                } catch (IOException e) {
+                    slot.kept.chunk = moved;
+                    throw e;
+                }
+                moved.release();
             }
         }
 
         void close() {
+            sparse.remove(this);
             if (files.remove(this)) {
                 region.close();
                 try {
@@ -133,12 +187,16 @@ final class ChunkFiles implements AutoCloseable {
     private static final class FileSlot implements ChunkSlot {
 
         private final MappedFile file;
+        private final KeptChunk kept;
         private final long address;
+        private final int lengthBytes;
         private int users = 1;
 
-        FileSlot(MappedFile file, long address) {
+        FileSlot(MappedFile file, KeptChunk kept, long address, int lengthBytes) {
             this.file = file;
+            this.kept = kept;
             this.address = address;
+            this.lengthBytes = lengthBytes;
         }
 
         private void requireUser() {
@@ -167,14 +225,15 @@ final class ChunkFiles implements AutoCloseable {
         public void retain() {
             requireUser();
             users++;
-            file.users++;
         }
 
         @Override
         public void release() {
             requireUser();
             users--;
-            file.removeUser();
+            if (users == 0) {
+                file.remove(this);
+            }
         }
     }
 }

@@ -6,6 +6,9 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryReservations;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * The ids of the rows of kept chunks. Ids are allocated by blocks, and reused after their chunk was
@@ -32,8 +35,8 @@ final class ChunkIds {
     private int freeCount;
     private int blockCount;
 
-    /** The block whose chunk was looked at last by {@link #spill}. */
-    private int spillHand;
+    /** Kept chunks on the heap, in the order in which they were kept. */
+    private final Set<KeptChunk> onHeap = new LinkedHashSet<>();
 
     private long heapBytes;
     private long spilledBytes;
@@ -69,6 +72,7 @@ final class ChunkIds {
         KeptChunk kept = new KeptChunk(chunk, log, timeMs, blocks);
         memory.reserve(kept.heapBytes());
         heapBytes += kept.heapBytes();
+        onHeap.add(kept);
         for (int i = 0; i < blocks.length; i++) {
             blocks[i] = freeCount > 0 ? freeBlocks[--freeCount] : newBlock();
             chunks[blocks[i]] = kept;
@@ -98,6 +102,7 @@ final class ChunkIds {
         if (kept.isSpilled()) {
             spilledBytes -= kept.chunk.lengthBytes();
         } else {
+            onHeap.remove(kept);
             release(kept.heapBytes());
         }
         kept.chunk.release();
@@ -110,24 +115,23 @@ final class ChunkIds {
     }
 
     /**
-     * Moves chunks from the heap to files, about in the order in which they were kept, until some
-     * bytes are released or no chunk is left.
+     * Moves chunks from the heap to files, in the order in which they were kept, until some bytes
+     * are released or no chunk is left.
      *
      * @return the bytes that were released
      * @throws IOException if the files cannot be written; chunks before the failure are moved
      */
     long spill(ChunkFiles files, long lengthBytes) throws IOException {
         long released = 0;
-        for (int i = 0; i < blockCount && released < lengthBytes; i++) {
-            spillHand = spillHand + 1 < blockCount ? spillHand + 1 : 0;
-            KeptChunk kept = chunks[spillHand];
-            if (kept != null && !kept.isSpilled()) {
-                long bytes = kept.heapBytes();
-                kept.chunk = files.write(kept.chunk);
-                release(bytes);
-                released += bytes;
-                spilledBytes += kept.chunk.lengthBytes();
-            }
+        Iterator<KeptChunk> oldest = onHeap.iterator();
+        while (released < lengthBytes && oldest.hasNext()) {
+            KeptChunk kept = oldest.next();
+            long bytes = kept.heapBytes();
+            files.move(kept);
+            oldest.remove();
+            release(bytes);
+            released += bytes;
+            spilledBytes += kept.chunk.lengthBytes();
         }
         return released;
     }

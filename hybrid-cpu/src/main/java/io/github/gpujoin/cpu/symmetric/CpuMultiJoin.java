@@ -137,6 +137,7 @@ final class CpuMultiJoin extends AbstractCpuJoin {
         if (hasNullKey) {
             Arrays.fill(firstLinks, 0);
         } else {
+            makeRoom();
             int ahead = row - aheadFrom;
             long slot = index.find(keys[ahead], hashes[ahead]);
             for (int i = 0; i < levels; i++) {

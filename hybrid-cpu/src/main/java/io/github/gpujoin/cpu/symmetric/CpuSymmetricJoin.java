@@ -127,7 +127,8 @@ final class CpuSymmetricJoin extends AbstractCpuJoin {
         int appended = 0;
         boolean hasNullKeys = own.input.nullKeyColumn() >= 0;
         byte insert = ChangeKind.INSERT.code();
-        while (row < aheadEnd) {
+        int end = Math.min(aheadEnd, batchEnd);
+        while (row < end) {
             if (!isAmidRow) {
                 results.startRow();
                 if (hasNullKeys && own.columns.hasNullKey(chunk, row)) {
@@ -170,11 +171,12 @@ final class CpuSymmetricJoin extends AbstractCpuJoin {
             hasNullKey = own.columns.hasNullKey(chunk, row);
             matches = 0;
             copiesLeft = 0;
-            link =
-                    hasNullKey
-                            ? 0
-                            : Memory.getInt(
-                                    index.find(keys[ahead], hashes[ahead]) + other.linkOffset);
+            link = 0;
+            if (!hasNullKey) {
+                makeRoom();
+                long slot = index.find(keys[ahead], hashes[ahead]);
+                link = Memory.getInt(slot + other.linkOffset);
+            }
             isAmidRow = true;
         }
         if (!emitMatches() || !hasRoom(1)) {

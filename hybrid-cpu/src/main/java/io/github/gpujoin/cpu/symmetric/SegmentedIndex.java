@@ -96,6 +96,12 @@ abstract class SegmentedIndex implements AutoCloseable {
         return directory[entry(hash)].used > slotMask - (slotMask >> 2) - (slotMask >> 3);
     }
 
+    final void makeRoomIfFull(int hash) {
+        if (isFull(hash)) {
+            makeRoom(hash);
+        }
+    }
+
     /** Visits the occupied slots. They may be changed, but neither filled nor emptied. */
     final void forEach(LongConsumer visitor) {
         Segment last = null;

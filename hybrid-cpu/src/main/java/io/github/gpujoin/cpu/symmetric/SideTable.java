@@ -234,6 +234,14 @@ final class SideTable implements AutoCloseable {
         rowCount += rows;
     }
 
+    /** Makes room in the indexes, so that {@link #add} reserves no memory. */
+    void makeRoom(int hash, int identityHash) {
+        index.makeRoomIfFull(hash);
+        if (identityIndex != null) {
+            identityIndex.makeRoomIfFull(identityHash);
+        }
+    }
+
     /**
      * Adds a row whose key is not null.
      *

@@ -14,6 +14,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,16 +44,22 @@ class ChunkFilesTest {
         return builder.seal(ChunkDescriptor.FACTS, 3, 0, 0);
     }
 
+    private static KeptChunk moved(ChunkFiles files, Chunk chunk) throws IOException {
+        KeptChunk kept = new KeptChunk(chunk, new ChunkLog(0), 0, new int[1]);
+        files.move(kept);
+        return kept;
+    }
+
     @Test
-    void shouldReadChunksThatItWrote() throws Exception {
+    void shouldReadChunksThatItMoved() throws Exception {
         try (ChunkFiles files = new ChunkFiles(directory)) {
-            List<Chunk> chunks = new ArrayList<>();
+            List<KeptChunk> chunks = new ArrayList<>();
             for (int i = 0; i < 100; i++) {
-                chunks.add(files.write(chunk(i, 1 + i % 17, "row ")));
+                chunks.add(moved(files, chunk(i, 1 + i % 17, "row ")));
             }
             for (int i = 0; i < 100; i++) {
-                assertThat(chunks.get(i).array()).isNull();
-                assertThat(chunks.get(i).onHeap()).isEqualTo(chunk(i, 1 + i % 17, "row "));
+                assertThat(chunks.get(i).isSpilled()).isTrue();
+                assertThat(chunks.get(i).chunk.onHeap()).isEqualTo(chunk(i, 1 + i % 17, "row "));
             }
         }
     }
@@ -60,7 +67,7 @@ class ChunkFilesTest {
     @Test
     void shouldLeaveNoFileInTheDirectory() throws Exception {
         try (ChunkFiles files = new ChunkFiles(directory)) {
-            files.write(chunk(0, 10, "row "));
+            moved(files, chunk(0, 10, "row "));
             assertThat(directory).isEmptyDirectory();
         }
     }
@@ -68,35 +75,83 @@ class ChunkFilesTest {
     @Test
     void shouldCloseAFileWhenItsChunksHaveNoUser() throws Exception {
         try (ChunkFiles files = new ChunkFiles(directory)) {
-            List<Chunk> chunks = new ArrayList<>();
-            String text = "x".repeat(LONG_TEXT_BYTES);
             long before = Region.openCount();
-            for (int i = 0; i < 10; i++) {
-                chunks.add(files.write(chunk(i, 1, text)));
-            }
+            List<KeptChunk> chunks = twoFiles(files);
             assertThat(Region.openCount()).isEqualTo(before + 2);
             for (int i = 0; i < 8; i++) {
-                chunks.get(i).release();
+                chunks.get(i).chunk.release();
             }
             assertThat(Region.openCount()).isEqualTo(before + 2);
-            chunks.get(8).release();
+            chunks.get(8).chunk.release();
             assertThat(Region.openCount()).isEqualTo(before + 1);
-            assertThat(chunks.get(9).getLong(0, 0)).isEqualTo(9);
+            assertThat(chunks.get(9).chunk.getLong(0, 0)).isEqualTo(9);
+        }
+    }
+
+    /** Returns ten long chunks, the last of which is in a file of its own. */
+    private static List<KeptChunk> twoFiles(ChunkFiles files) throws IOException {
+        List<KeptChunk> chunks = new ArrayList<>();
+        String text = "x".repeat(LONG_TEXT_BYTES);
+        for (int i = 0; i < 10; i++) {
+            chunks.add(moved(files, chunk(i, 1, text)));
+        }
+        return chunks;
+    }
+
+    /** A file has room for nine chunks, of which two are less than a quarter. */
+    @Test
+    void shouldCopyTheFewChunksOfAFileAndCloseIt() throws Exception {
+        try (ChunkFiles files = new ChunkFiles(directory)) {
+            List<KeptChunk> chunks = twoFiles(files);
+            long before = Region.openCount();
+            for (int i = 2; i < 9; i++) {
+                files.compact();
+                assertThat(Region.openCount()).isEqualTo(before);
+                chunks.get(i).chunk.release();
+            }
+            files.compact();
+            assertThat(Region.openCount()).isEqualTo(before - 1);
+            for (int i : new int[] {0, 1, 9}) {
+                assertThat(chunks.get(i).isSpilled()).isTrue();
+                assertThat(chunks.get(i).chunk.getLong(0, 0)).isEqualTo(i);
+            }
+        }
+    }
+
+    @Test
+    void shouldKeepChunksWhereTheyAreIfTheDiskIsFull() throws Exception {
+        Path full = Files.createDirectory(directory.resolve("full"));
+        try (ChunkFiles files = new ChunkFiles(full)) {
+            List<KeptChunk> chunks = twoFiles(files);
+            moved(files, chunk(10, 1, "x".repeat(8 * LONG_TEXT_BYTES)));
+            for (int i = 1; i < 9; i++) {
+                chunks.get(i).chunk.release();
+            }
+            Files.delete(full);
+            long before = Region.openCount();
+            files.compact();
+            assertThat(Region.openCount()).isEqualTo(before);
+            assertThat(chunks.get(0).isSpilled()).isTrue();
+            assertThat(chunks.get(0).chunk.getLong(0, 0)).isZero();
+            Files.createDirectory(full);
+            files.compact();
+            assertThat(chunks.get(0).chunk.getLong(0, 0)).isZero();
         }
     }
 
     @Test
     void shouldKeepTheFileThatIsWrittenWhenItsChunksHaveNoUser() throws Exception {
         try (ChunkFiles files = new ChunkFiles(directory)) {
-            files.write(chunk(0, 10, "row ")).release();
-            assertThat(files.write(chunk(5, 10, "row ")).onHeap()).isEqualTo(chunk(5, 10, "row "));
+            moved(files, chunk(0, 10, "row ")).chunk.release();
+            assertThat(moved(files, chunk(5, 10, "row ")).chunk.onHeap())
+                    .isEqualTo(chunk(5, 10, "row "));
         }
     }
 
     @Test
     void shouldRejectADirectoryThatIsMissing() {
         try (ChunkFiles files = new ChunkFiles(directory.resolve("missing"))) {
-            assertThatThrownBy(() -> files.write(chunk(0, 1, "row ")))
+            assertThatThrownBy(() -> moved(files, chunk(0, 1, "row ")))
                     .isInstanceOf(IOException.class);
         }
     }

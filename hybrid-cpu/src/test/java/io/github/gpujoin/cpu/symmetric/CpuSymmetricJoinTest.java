@@ -15,6 +15,7 @@ import io.github.gpujoin.core.layout.ColumnType;
 import io.github.gpujoin.core.region.LimitedReservations;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.symmetric.ChangeKind;
 import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.RowIdentity;
@@ -57,6 +58,9 @@ class CpuSymmetricJoinTest {
     private static final int ROWS = 100_000;
 
     private static final int CHUNK_ROWS = 1_000;
+
+    /** Key of {@link #chunkOfOneRow}. */
+    private static final int KEY = 11;
 
     /** Rows that share a key. */
     private static final int FAN_OUT = 2;
@@ -257,6 +261,58 @@ class CpuSymmetricJoinTest {
         }
     }
 
+    /** A file has room for nine of these rows, of which one stays. */
+    @Test
+    void shouldFreeAFileOfWhichFewRowsStay() {
+        ChunkSchema schema =
+                ChunkSchema.of(
+                        Column.of("key", ColumnType.INT64),
+                        Column.of("row", ColumnType.INT64),
+                        Column.of("change", ColumnType.INT32),
+                        Column.of("text", ColumnType.STRING));
+        SymmetricInput left =
+                new SymmetricInput(
+                        "l",
+                        schema,
+                        0,
+                        SymmetricInput.NONE,
+                        SymmetricInput.NONE,
+                        2,
+                        RowIdentity.JOIN_KEY,
+                        List.of(),
+                        SymmetricInput.FOREVER);
+        SymmetricJoinSpec spec =
+                new SymmetricJoinSpec(
+                        left, input("r", RowIdentity.APPEND_ONLY), BulkJoinKind.INNER);
+        String text = "x".repeat(7 << 20);
+        try (SymmetricJoin join =
+                new CpuSymmetricJoinFactory()
+                        .create(spec, MatchCondition.ALWAYS, limited(16 << 20), directory)) {
+            join.finishLoad(0);
+            for (int key = KEY; key < KEY + 14; key++) {
+                join(join, LEFT, change(schema, ChangeKind.INSERT, key, text));
+            }
+            long files = Region.openCount();
+            for (int key = KEY + 1; key < KEY + 9; key++) {
+                join(join, LEFT, change(schema, ChangeKind.DELETE, key, ""));
+            }
+            join.expire(0);
+            assertThat(Region.openCount()).isEqualTo(files - 1);
+            assertThat(join(join, RIGHT, chunkOfOneRow(ChangeKind.INSERT)))
+                    .isEqualTo(Map.of((long) KEY, 1));
+        }
+    }
+
+    private static Chunk change(ChunkSchema schema, ChangeKind kind, int key, String text) {
+        ChunkBuilder builder = new ChunkBuilder(schema, schema.fixedRowBytes());
+        builder.putLong(0, key);
+        builder.putLong(1, key);
+        builder.putInt(2, kind.code());
+        builder.addString(text);
+        builder.endRow();
+        return builder.seal(ChunkDescriptor.FACTS, 0, 0, 0);
+    }
+
     @Test
     void shouldNameTheCauseIfChunksCannotBeSpilled() {
         RowIdentity identity = RowIdentity.APPEND_ONLY;
@@ -287,7 +343,7 @@ class CpuSymmetricJoinTest {
 
     private static Chunk chunkOfOneRow(ChangeKind kind) {
         ChunkBuilder builder = new ChunkBuilder(SCHEMA, SCHEMA.fixedRowBytes());
-        builder.putLong(0, 11);
+        builder.putLong(0, KEY);
         builder.putLong(1, -1);
         builder.putInt(2, kind.code());
         builder.endRow();

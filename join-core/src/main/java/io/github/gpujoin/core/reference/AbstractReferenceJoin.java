@@ -129,9 +129,10 @@ abstract class AbstractReferenceJoin extends AbstractSymmetricJoin {
     @Override
     protected final SymmetricBatch next() {
         List<Result> batch = new ArrayList<>();
+        boolean continuesRow = !results.isEmpty();
         while (batch.size() < BATCH_RESULTS) {
             if (results.isEmpty()) {
-                if (nextRow == chunk.rowCount()) {
+                if (continuesRow || nextRow == chunk.rowCount()) {
                     break;
                 }
                 joinNext();

@@ -98,8 +98,9 @@ public interface SymmetricJoin extends AutoCloseable {
      *
      * @return null if nothing is in flight, or a device is not ready
      * @throws IllegalStateException unless JOINING
-     * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit. The
-     *     join is then unusable; rows that no batch completed are to be submitted to another one.
+     * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit, never
+     *     after a batch that ends amid the results of a row. The join is then unusable; rows that
+     *     no batch completed are to be submitted to another one.
      */
     @Nullable SymmetricBatch poll();
 

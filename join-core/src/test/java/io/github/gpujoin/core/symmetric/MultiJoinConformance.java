@@ -15,6 +15,7 @@ import io.github.gpujoin.core.reference.ReferenceMultiJoin;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.testing.JoinResult;
 import io.github.gpujoin.core.symmetric.testing.RandomChangelog;
+import io.github.gpujoin.core.symmetric.testing.SwitchedMemory;
 import io.github.gpujoin.core.symmetric.testing.TestInputs;
 import io.github.gpujoin.core.symmetric.testing.TestInputs.Change;
 import io.github.gpujoin.core.symmetric.testing.TestInputs.Row;
@@ -29,6 +30,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -444,6 +446,25 @@ public abstract class MultiJoinConformance {
             assertThat(join(restarted, 1, middle, 2, 0))
                     .hasSize(10_000)
                     .allMatch(result -> result.rows().get(1).id() == 2);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "JOIN_KEY", mode = EnumSource.Mode.EXCLUDE)
+    void shouldReserveNoMemoryAmidTheResultsOfARow(RowIdentity identity) {
+        MultiJoinSpec spec = spec(identity, false, true, false);
+        SwitchedMemory memory = new SwitchedMemory();
+        List<Change> hundred =
+                IntStream.range(0, 100).mapToObj(id -> new Change(INSERT, new Row(5, id))).toList();
+        try (SymmetricJoin join = create(spec, MultiJoinCondition.ALWAYS, memory)) {
+            join.finishLoad(0);
+            for (int input : new int[] {0, 2}) {
+                Chunk chunk = TestInputs.chunk(spec.inputs().get(input), PARTITION, hundred);
+                join(join, input, chunk, 0, 0);
+            }
+            Chunk middle =
+                    TestInputs.chunk(spec.inputs().get(1), PARTITION, TestInputs.growing(100, 5));
+            assertThat(memory.joinRefusingAmidRows(join, 1, middle)).isGreaterThanOrEqualTo(200);
         }
     }
 

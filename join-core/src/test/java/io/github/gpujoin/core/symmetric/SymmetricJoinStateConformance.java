@@ -13,6 +13,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
+import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkSchema;
@@ -22,6 +23,7 @@ import io.github.gpujoin.core.layout.testing.TestChunks;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.symmetric.testing.JoinResult;
+import io.github.gpujoin.core.symmetric.testing.SwitchedMemory;
 import io.github.gpujoin.core.symmetric.testing.TestInputs;
 import io.github.gpujoin.core.symmetric.testing.TestInputs.Change;
 import io.github.gpujoin.core.symmetric.testing.TestInputs.Row;
@@ -493,6 +495,24 @@ public abstract class SymmetricJoinStateConformance {
         assertThat(join.stats().memoryBytes()).isPositive();
         join.close();
         assertThat(limit.reservedBytes).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource(RowIdentity.class)
+    void shouldReserveNoMemoryAmidTheResultsOfARow(RowIdentity identity) {
+        SymmetricJoinSpec spec =
+                new SymmetricJoinSpec(
+                        TestInputs.input("l", RowIdentity.APPEND_ONLY, false),
+                        TestInputs.input("r", identity, false),
+                        BulkJoinKind.INNER);
+        SwitchedMemory memory = new SwitchedMemory();
+        try (SymmetricJoin join = create(spec, MatchCondition.ALWAYS, memory)) {
+            join.finishLoad(0);
+            join(join, LEFT, inserts(join, LEFT, 6_000, 0), 0, 0);
+            Chunk right =
+                    TestInputs.chunk(spec.input(JoinSide.RIGHT), 0, TestInputs.growing(100, 5));
+            assertThat(memory.joinRefusingAmidRows(join, RIGHT, right)).isGreaterThanOrEqualTo(100);
+        }
     }
 
     private static Chunk distinctKeys(SymmetricJoin join, int number) {

@@ -38,6 +38,10 @@ final class PartitionTables implements AutoCloseable {
     private final ThrowingRunnable<Exception> checkNotCancelled;
     private final long memoryBytes;
     private final Set<Integer> spilled = new HashSet<>();
+
+    /** Parts of the memory that are left for a spilled partition. */
+    private int partsLeft;
+
     private SymmetricJoin join;
 
     /**
@@ -73,7 +77,7 @@ final class PartitionTables implements AutoCloseable {
     /**
      * Loads the tables from the logs, and spills partitions until the others fit.
      *
-     * @throws IllegalStateException if none fits
+     * @throws IllegalStateException if not even empty tables fit
      */
     void load(long timeMs) throws Exception {
         while (true) {
@@ -86,9 +90,7 @@ final class PartitionTables implements AutoCloseable {
                 join.finishLoad(timeMs);
                 return;
             } catch (MemoryRefusedException e) {
-                if (!spillLargest()) {
-                    throw refusal(e);
-                }
+                spillLargest(e);
             }
             reopen();
         }
@@ -103,9 +105,7 @@ final class PartitionTables implements AutoCloseable {
         if (cause.getSuppressed().length > 0) {
             LOG.warn("Chunks of regular join '{}' cannot be spilled to files.", name, cause);
         }
-        if (!spillLargest()) {
-            throw refusal(cause);
-        }
+        spillLargest(cause);
         reopen();
         load(timeMs);
         LOG.info(
@@ -116,18 +116,30 @@ final class PartitionTables implements AutoCloseable {
                 memoryBytes);
     }
 
-    /** Returns the failure of the join if no spilled partition can make room. */
-    IllegalStateException refusal(MemoryRefusedException cause) {
-        return SymmetricJoinOpener.refusal(name, cause);
+    /**
+     * Leaves more memory for a spilled partition: the tables of the others move chunks to files,
+     * and only then are partitions spilled.
+     *
+     * @throws IllegalStateException if all are spilled
+     */
+    void makeRoom(long timeMs, MemoryRefusedException cause) throws Exception {
+        if (partsLeft < PARTS - 1) {
+            partsLeft++;
+        } else {
+            spillLargest(cause);
+        }
+        reopen();
+        load(timeMs);
     }
 
     private void reopen() {
         join.close();
-        join = opened.create(memoryBytes - memoryBytes / PARTS);
+        partsLeft = Math.max(1, partsLeft);
+        join = opened.create(memoryBytes - partsLeft * (memoryBytes / PARTS));
     }
 
-    /** Spills the longest logs, up to a part of all bytes. Returns false if no table is left. */
-    private boolean spillLargest() throws Exception {
+    /** Spills the longest logs, up to a part of all bytes. */
+    private void spillLargest(MemoryRefusedException cause) throws Exception {
         Map<Integer, Long> bytes = new HashMap<>();
         long allBytes = 0;
         for (int partition : state.keys().ownPartitions()) {
@@ -146,7 +158,9 @@ final class PartitionTables implements AutoCloseable {
                 break;
             }
         }
-        return !largestFirst.isEmpty();
+        if (largestFirst.isEmpty()) {
+            throw SymmetricJoinOpener.refusal(name, cause);
+        }
     }
 
     /** Opens the tables of a spilled partition. The caller closes the join. */

@@ -51,7 +51,8 @@ final class QueuedOutput<OUT> implements Output<StreamRecord<OUT>> {
 
     @Override
     public void emitWatermarkStatus(WatermarkStatus status) {
-        queue.accept(WatermarkStatus.class, () -> output.emitWatermarkStatus(status));
+        // Each status is a kind: an idle output drops watermarks that do not follow an active one.
+        queue.accept(status, () -> output.emitWatermarkStatus(status));
     }
 
     @Override

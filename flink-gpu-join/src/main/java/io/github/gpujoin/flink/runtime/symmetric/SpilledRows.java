@@ -8,14 +8,14 @@ import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
-import java.util.function.Predicate;
+import java.util.function.Consumer;
 import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Rows of spilled partitions. They are deferred in state, and joined partition by partition in
  * rounds: after a delay, or when many wait. Watermarks and other elements that arrived behind
- * deferred rows wait for the end of the round that joins them.
+ * deferred rows wait for the end of the round that joins them. Rows that a snapshot contains wait
+ * for the first round, also if their partition is not spilled since the restart.
  *
  * <p>Runs in the task's mailbox thread.
  */
@@ -27,7 +27,7 @@ final class SpilledRows {
     private final PartitionTables tables;
     private final SymmetricState state;
     private final long delayMs;
-    private final Predicate<SymmetricBatch> emit;
+    private final Consumer<SymmetricBatch> emit;
     private final ThrowingRunnable<Exception> checkNotCancelled;
 
     /** Partitions that the current round has yet to join. */
@@ -42,14 +42,14 @@ final class SpilledRows {
 
     /**
      * @param delayMs for which rows wait for a round
-     * @param emit emits results; returns whether these end amid a row
+     * @param emit emits results
      * @param checkNotCancelled throws if the task has been cancelled
      */
     SpilledRows(
             PartitionTables tables,
             SymmetricState state,
             long delayMs,
-            Predicate<SymmetricBatch> emit,
+            Consumer<SymmetricBatch> emit,
             ThrowingRunnable<Exception> checkNotCancelled) {
         this.tables = tables;
         this.state = state;
@@ -58,7 +58,12 @@ final class SpilledRows {
         this.checkNotCancelled = checkNotCancelled;
     }
 
-    /** Defers rows of a spilled partition. */
+    /** Whether rows of a partition are deferred. */
+    boolean accepts(int partition) {
+        return tables.isSpilled(partition) || state.deferred().hasChunks(partition);
+    }
+
+    /** Defers rows of a partition. */
     void add(PendingRows rows, long nowMs) throws Exception {
         if (deferredBytes == 0) {
             deferredSinceMs = nowMs;
@@ -72,7 +77,7 @@ final class SpilledRows {
         return round.isEmpty()
                 && held.isEmpty()
                 && heldByRound.isEmpty()
-                && state.deferred().partitions().isEmpty();
+                && state.deferred().isEmpty();
     }
 
     /**
@@ -117,49 +122,60 @@ final class SpilledRows {
     }
 
     private void join(int partition, long nowMs) throws Exception {
-        List<PendingRows> waiting = state.deferred().take(partition);
-        int next = 0;
-        while (next < waiting.size()) {
-            try (SymmetricJoin join = tables.open(partition, nowMs)) {
-                for (; next < waiting.size(); next++) {
-                    checkNotCancelled.run();
-                    join(join, waiting, next, nowMs);
-                }
-                for (int input = 0; input < join.inputs().size(); input++) {
-                    LogCompaction.rewriteIfDead(join, input, state.log(input), partition);
+        Deque<PendingRows> waiting = new ArrayDeque<>(state.deferred().take(partition));
+        while (!waiting.isEmpty()) {
+            boolean isSpilled = tables.isSpilled(partition);
+            try {
+                if (isSpilled) {
+                    joinSpilled(partition, waiting, nowMs);
+                } else {
+                    joinAll(tables.join(), waiting, nowMs);
                 }
             } catch (MemoryRefusedException e) {
-                tables.spill(nowMs, e);
+                if (isSpilled) {
+                    tables.makeRoom(nowMs, e);
+                } else {
+                    tables.spill(nowMs, e);
+                }
             }
         }
     }
 
-    /** Joins a chunk. If memory is refused, the list has the rows that are not completed. */
-    private void join(SymmetricJoin join, List<PendingRows> waiting, int index, long nowMs)
+    private void joinSpilled(int partition, Deque<PendingRows> waiting, long nowMs)
             throws Exception {
-        PendingRows rows = waiting.get(index);
-        join.submit(rows.input(), rows.chunk(), rows.firstRow(), nowMs);
-        boolean isAmidRow = false;
-        while (true) {
-            SymmetricBatch batch;
-            try {
-                batch = join.poll();
-            } catch (MemoryRefusedException e) {
-                if (isAmidRow) {
-                    throw tables.refusal(e);
-                }
-                throw e;
+        try (SymmetricJoin join = tables.open(partition, nowMs)) {
+            joinAll(join, waiting, nowMs);
+            for (int input = 0; input < join.inputs().size(); input++) {
+                LogCompaction.rewriteIfDead(join, input, state.log(input), partition);
             }
+        }
+    }
+
+    /** Removes the rows that it joins. If memory is refused, the others remain. */
+    private void joinAll(SymmetricJoin join, Deque<PendingRows> waiting, long nowMs)
+            throws Exception {
+        while (!waiting.isEmpty()) {
+            checkNotCancelled.run();
+            PendingRows rows = waiting.peek();
+            join.submit(rows.input(), rows.chunk(), rows.firstRow(), nowMs);
+            joinFirst(join, waiting);
+            state.log(rows.input()).append(rows.chunk(), nowMs);
+        }
+    }
+
+    private void joinFirst(SymmetricJoin join, Deque<PendingRows> waiting) {
+        while (true) {
+            SymmetricBatch batch = join.poll();
             if (batch == null) {
                 Thread.onSpinWait();
                 continue;
             }
-            isAmidRow = emit.test(batch);
-            waiting.set(index, new PendingRows(rows.input(), rows.chunk(), batch.completedRows()));
+            emit.accept(batch);
+            PendingRows rows = waiting.remove();
             if (batch.isLast()) {
-                state.log(rows.input()).append(rows.chunk(), nowMs);
                 return;
             }
+            waiting.addFirst(new PendingRows(rows.input(), rows.chunk(), batch.completedRows()));
         }
     }
 }

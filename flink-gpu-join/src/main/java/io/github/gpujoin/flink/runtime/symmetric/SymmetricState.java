@@ -84,14 +84,19 @@ final class SymmetricState {
         return deferred;
     }
 
-    /** Emits the chunks that were not joined before the snapshot, those of a partition in order. */
+    /**
+     * Emits the chunks that waited when the snapshot was taken, those of a partition in order, but
+     * for the deferred ones, which are before them.
+     */
     void restore(Consumer<PendingRows> consumer) throws Exception {
         for (InputLog log : logs) {
             log.restore();
         }
-        deferred.restore(consumer);
-        deferred.clear();
-        pending.restore(consumer);
+        deferred.restore();
+        pending.restore();
+        for (int partition : pending.partitions()) {
+            pending.take(partition).forEach(consumer);
+        }
     }
 
     /** Returns the bytes of the logs of a partition. */

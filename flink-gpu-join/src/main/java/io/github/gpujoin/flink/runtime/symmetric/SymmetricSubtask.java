@@ -100,6 +100,9 @@ final class SymmetricSubtask<OUT> {
     void restore() throws Exception {
         state.restore(queue::add);
         tables.load(now());
+        if (!spilled.isEmpty()) {
+            startSpillTimer();
+        }
         updateMetrics();
         continueInMail();
     }
@@ -229,7 +232,7 @@ final class SymmetricSubtask<OUT> {
         }
         PendingRows rows = first.rows();
         if (!isSubmitted) {
-            if (tables.isSpilled(rows.chunk().partition())) {
+            if (spilled.accepts(rows.chunk().partition())) {
                 spilled.add(rows, now());
                 queue.remove();
                 startSpillTimer();
@@ -245,7 +248,8 @@ final class SymmetricSubtask<OUT> {
             Thread.onSpinWait();
             return;
         }
-        isAmidRow = emit(batch);
+        emit(batch);
+        isAmidRow = batch.endsAmidRow();
         completedRows = batch.completedRows();
         if (batch.isLast()) {
             state.log(rows.input()).append(rows.chunk(), submittedAtMs);
@@ -259,9 +263,6 @@ final class SymmetricSubtask<OUT> {
         try {
             return tables.join().poll();
         } catch (MemoryRefusedException e) {
-            if (isAmidRow) {
-                throw tables.refusal(e);
-            }
             isSubmitted = false;
             queue.replaceFirst(new PendingRows(rows.input(), rows.chunk(), completedRows));
             tables.spill(now(), e);
@@ -269,11 +270,9 @@ final class SymmetricSubtask<OUT> {
         }
     }
 
-    /** Emits results, and returns whether these end amid a row. */
-    private boolean emit(SymmetricBatch batch) {
+    private void emit(SymmetricBatch batch) {
         emitter.emit(batch, output);
         metrics.emitted(batch);
-        return batch.endsAmidRow();
     }
 
     // ------------------------------------------------------------------ maintenance

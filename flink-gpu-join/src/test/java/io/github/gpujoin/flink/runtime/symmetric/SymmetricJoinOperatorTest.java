@@ -7,13 +7,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
@@ -251,6 +254,10 @@ class SymmetricJoinOperatorTest {
     private static final int SPILL_DELAY_MS = 60_000;
     private static final int KEYS = 100;
 
+    private static final int LARGE_PARTITION = 3;
+    private static final int LARGE_KEYS = 140_000;
+    private static final int SMALL_KEYS = 14_000;
+
     /**
      * Returns a join with one match for each key, some of whose partitions were spilled amid it.
      */
@@ -315,6 +322,69 @@ class SymmetricJoinOperatorTest {
         }
     }
 
+    /** An idle output drops watermarks, so the status before them is not dropped. */
+    @Test
+    void shouldEmitAWatermarkOfAnOutputThatIsActiveForAWhileAmidARound() throws Exception {
+        try (SymmetricHarness harness = withSpilledPartitions(spilling())) {
+            setStatus(harness, WatermarkStatus.IDLE);
+            harness.setProcessingTime(SPILL_DELAY_MS);
+            harness.runMail();
+            setStatus(harness, WatermarkStatus.ACTIVE);
+            harness.watermark(JoinSide.LEFT, 6);
+            harness.watermark(JoinSide.RIGHT, 6);
+            setStatus(harness, WatermarkStatus.IDLE);
+            harness.runMails();
+            harness.setProcessingTime(2 * SPILL_DELAY_MS);
+            harness.runMails();
+            List<Object> output = new ArrayList<>(harness.getOutput());
+            assertThat(output.subList(KEYS, output.size()))
+                    .containsExactly(
+                            new Watermark(5),
+                            WatermarkStatus.IDLE,
+                            WatermarkStatus.ACTIVE,
+                            new Watermark(6),
+                            WatermarkStatus.IDLE);
+        }
+    }
+
+    private static void setStatus(SymmetricHarness harness, WatermarkStatus status)
+            throws Exception {
+        for (JoinSide side : JoinSide.values()) {
+            harness.status(side, status);
+        }
+    }
+
+    /** Else those of all subtasks before a rescale would be on the heap. */
+    @Test
+    void shouldLeaveDeferredRowsInStateUntilTheirRoundAfterARestore() throws Exception {
+        RegularJoinShape shape = spilling();
+        OperatorSubtaskState state;
+        int before;
+        try (SymmetricHarness harness = withSpilledPartitions(shape)) {
+            before = harness.takeResults().size();
+            state = harness.checkpoint(1);
+        }
+        RefusedMemory.reset(7);
+        try (SymmetricHarness restored = SymmetricHarness.open(shape, 1, 0, state)) {
+            restored.runMails();
+            assertThat(restored.takeResults()).isEmpty();
+            for (int key = 0; key < KEYS; key++) {
+                insert(restored, shape, JoinSide.LEFT, key, KEYS + key);
+            }
+            restored.runMails();
+            int results = restored.takeResults().size();
+            state = restored.checkpoint(2);
+            restored.setProcessingTime(SPILL_DELAY_MS);
+            restored.runMails();
+            results += restored.takeResults().size();
+            assertThat(before + results).isEqualTo(2 * KEYS);
+        }
+        try (SymmetricHarness again = SymmetricHarness.open(shape, 1, 0, state)) {
+            again.finish();
+            assertThat(again.takeResults()).isNotEmpty();
+        }
+    }
+
     @Test
     void shouldRestoreDeferredRows() throws Exception {
         RegularJoinShape shape = spilling();
@@ -363,6 +433,64 @@ class SymmetricJoinOperatorTest {
             }
             assertThat(harness.takeResults()).hasSizeBetween(keys / 20, keys / 10 - 1);
         }
+    }
+
+    /**
+     * The index of one partition exceeds a quarter of the memory, which is for spilled ones at
+     * first.
+     */
+    @Test
+    void shouldMoveRowsOfOtherPartitionsToFilesBeforeTheirIndexIsSpilled() throws Exception {
+        RegularJoinShape shape =
+                new RegularJoinShape(
+                        BulkJoinKind.INNER,
+                        RowIdentity.APPEND_ONLY,
+                        RowIdentity.APPEND_ONLY,
+                        false,
+                        null,
+                        FOREVER,
+                        FOREVER,
+                        new CpuSymmetricJoinFactory(),
+                        SPILL_DELAY_MS);
+        Map<Integer, List<Integer>> keys = keysOfPartitions();
+        String longNote = "n".repeat(200);
+        try (SymmetricHarness harness = SymmetricHarness.of(shape, 1, 0, 16 << 20)) {
+            harness.open();
+            for (int partition = 0; partition < JoinShape.PARTITIONS; partition++) {
+                List<RowData> rows = new ArrayList<>();
+                for (int key : keys.get(partition)) {
+                    String note = partition == LARGE_PARTITION ? "n" : longNote;
+                    rows.add(shape.row(RowKind.INSERT, key, key, note));
+                    if (rows.size() == 1_000) {
+                        harness.accept(JoinSide.LEFT, shape.chunks(JoinSide.LEFT, rows).get(0));
+                        harness.runMails();
+                        rows.clear();
+                    }
+                }
+            }
+            harness.setProcessingTime(SPILL_DELAY_MS);
+            harness.runMails();
+            for (List<Integer> ofPartition : keys.values()) {
+                insert(harness, shape, JoinSide.RIGHT, ofPartition.get(0), 0);
+            }
+            assertThat(harness.takeResults()).as("partitions with tables").isNotEmpty();
+            harness.setProcessingTime(2 * SPILL_DELAY_MS);
+            harness.runMails();
+            assertThat(harness.takeResults()).as("spilled partitions").isNotEmpty();
+        }
+    }
+
+    private static Map<Integer, List<Integer>> keysOfPartitions() {
+        Map<Integer, List<Integer>> keys = new HashMap<>();
+        for (int key = 0; key < JoinShape.PARTITIONS * (LARGE_KEYS + 10_000); key++) {
+            int partition = KeyHash.partition(KeyHash.hash(key), JoinShape.PARTITIONS);
+            List<Integer> ofPartition = keys.computeIfAbsent(partition, p -> new ArrayList<>());
+            int size = partition == LARGE_PARTITION ? LARGE_KEYS : SMALL_KEYS;
+            if (ofPartition.size() < size) {
+                ofPartition.add(key);
+            }
+        }
+        return keys;
     }
 
     // ------------------------------------------------------------------ refusals

@@ -15,6 +15,7 @@ import io.github.gpujoin.core.symmetric.MatchCondition;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -98,6 +99,16 @@ public final class TestInputs {
             addRow(builder, input, change);
         }
         return builder.seal(ChunkDescriptor.FACTS, partition, 0, 0);
+    }
+
+    /** Returns additions that alternate between a key and other ones, so that indexes grow. */
+    public static List<Change> growing(int rowsOfKey, long key) {
+        List<Change> changes = new ArrayList<>();
+        for (int id = 0; id < rowsOfKey; id++) {
+            changes.add(new Change(ChangeKind.INSERT, new Row(key, id)));
+            changes.add(new Change(ChangeKind.INSERT, new Row(key + 1 + id, id)));
+        }
+        return changes;
     }
 
     public static void addRow(ChunkBuilder builder, SymmetricInput input, Change change) {
