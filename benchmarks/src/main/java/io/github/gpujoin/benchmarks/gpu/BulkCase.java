@@ -32,6 +32,7 @@ final class BulkCase {
 
     private final GpuRun run;
     private final BulkTuples tuples;
+
     /** Null if pairs are only counted. */
     private final @Nullable BulkQuery query;
 
@@ -46,8 +47,7 @@ final class BulkCase {
     private long[] waitedNs = new long[BulkWait.values().length];
     private JoinAnswer answer = JoinAnswer.NOTHING;
 
-    private BulkCase(
-            GpuRun run, BulkTuples tuples, @Nullable BulkQuery query, int devices) {
+    private BulkCase(GpuRun run, BulkTuples tuples, @Nullable BulkQuery query, int devices) {
         this.run = run;
         this.tuples = tuples;
         this.query = query;
@@ -110,10 +110,7 @@ final class BulkCase {
         addWaits(parameters, waitedNs);
         Figure figure =
                 Figure.of(BulkBench.NAME, parameters, "Gtuples/s", rates)
-                        .checked(
-                                answer.equals(expected()),
-                                answer.count(),
-                                answer.checksum());
+                        .checked(answer.equals(expected()), answer.count(), answer.checksum());
         run.progress().accept(figure.line());
         return figure;
     }
@@ -138,8 +135,7 @@ final class BulkCase {
 
     private BulkJoinSpec spec() {
         BulkQuery base = query == null ? BulkQuery.ROWS : query;
-        BulkJoinSpec pairs =
-                base.spec(tuples.key().input("build"), tuples.key().input("probe"));
+        BulkJoinSpec pairs = base.spec(tuples.key().input("build"), tuples.key().input("probe"));
         if (query != null) {
             return pairs;
         }
@@ -157,9 +153,7 @@ final class BulkCase {
     }
 
     private JoinAnswer expected() {
-        return query == null
-                ? new JoinAnswer(tuples.expected().count(), 0)
-                : tuples.expected();
+        return query == null ? new JoinAnswer(tuples.expected().count(), 0) : tuples.expected();
     }
 
     private GpuOptions options() {
@@ -178,8 +172,7 @@ final class BulkCase {
     private void round(boolean readsAll) throws Exception {
         long startNs = System.nanoTime();
         try (GpuBulkJoin join =
-                new GpuBulkJoin(
-                        spec(), options(), MemoryReservations.unlimited(), null)) {
+                new GpuBulkJoin(spec(), options(), MemoryReservations.unlimited(), null)) {
             for (Chunk chunk : tuples.build()) {
                 join.submit(JoinSide.LEFT, chunk);
             }

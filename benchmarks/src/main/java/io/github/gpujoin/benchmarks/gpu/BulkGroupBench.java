@@ -9,8 +9,8 @@ import java.util.stream.IntStream;
 
 /**
  * Bulk joins of chunks in host memory on groups of 1, 2, 4 and 8 devices, as far as there are so
- * many: 2^28 x 2^30 tuples of 16 bytes, and a small build side, which is replicated. They need a heap
- * of 40 GB at full size.
+ * many: 2^28 x 2^30 tuples of 16 bytes, and a small build side, which is replicated. They need a
+ * heap of 40 GB at full size.
  */
 final class BulkGroupBench implements GpuBench {
 
@@ -21,8 +21,7 @@ final class BulkGroupBench implements GpuBench {
         List<Figure> figures = new ArrayList<>();
         for (int log2BuildRows : new int[] {28, 20}) {
             for (double zipf : new double[] {0, 1.5}) {
-                BulkTuples tuples =
-                        BulkTuples.random(run.rows(log2BuildRows), run.rows(30), zipf);
+                BulkTuples tuples = BulkTuples.random(run.rows(log2BuildRows), run.rows(30), zipf);
                 for (int devices : groups) {
                     figures.add(BulkCase.ofCount(run, tuples, devices).measure());
                     figures.add(BulkCase.ofSums(run, tuples, devices).measure());

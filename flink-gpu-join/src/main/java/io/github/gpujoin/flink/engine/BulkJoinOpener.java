@@ -120,7 +120,8 @@ public record BulkJoinOpener(
         GpuFailure refusal = null;
         for (BulkJoinFactory factory : usable) {
             try {
-                BulkJoin join = placed(factory, assigned, parallelism).create(spec, counted, directory);
+                BulkJoin join =
+                        placed(factory, assigned, parallelism).create(spec, counted, directory);
                 return new Opened(join, factory.joinName(), memory, assigned, refusal);
             } catch (EngineUnavailableException e) {
                 log(factory, e);
@@ -154,8 +155,7 @@ public record BulkJoinOpener(
      * Chooses the devices of the subtask: all of them if it is the only one of its operator, else
      * one, since the other subtasks use the others and the input is already divided among them.
      */
-    static BulkJoinFactory placed(
-            BulkJoinFactory factory, AssignedGpu assigned, int parallelism) {
+    static BulkJoinFactory placed(BulkJoinFactory factory, AssignedGpu assigned, int parallelism) {
         if (!(factory instanceof GpuBulkJoinFactory gpu)) {
             return factory;
         }

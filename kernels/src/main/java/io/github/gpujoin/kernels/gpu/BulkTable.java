@@ -69,8 +69,7 @@ final class BulkTable implements AutoCloseable {
                 layout.hasKeyRecords()
                         ? new KeyArena(device, keyStaging, inputs::allocateKeys)
                         : null;
-        this.isPlain =
-                !hasNullableKey(spec.input(side)) && !layout.hasReferences() && keys == null;
+        this.isPlain = !hasNullableKey(spec.input(side)) && !layout.hasReferences() && keys == null;
         this.writer = new RunWriter(spec, side, layout);
         this.writers = ThreadLocal.withInitial(() -> new RunWriter(spec, side, layout));
     }

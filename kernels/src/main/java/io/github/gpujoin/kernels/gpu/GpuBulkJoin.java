@@ -83,8 +83,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             this.staging =
                     new StagedRuns(device, stagingMemory, openRuns(spec), maxRunBytes(engine));
             for (JoinSide side : JoinSide.values()) {
-                tables.put(
-                        side, new BulkTable(spec, side, device, staging, stagingMemory, engine));
+                tables.put(side, new BulkTable(spec, side, device, staging, stagingMemory, engine));
             }
         } catch (Throwable e) {
             devices.close();

@@ -38,6 +38,10 @@ class GroupBulkJoinTest {
 
     private static final long NEVER_REPLICATED = -1;
 
+    /** With larger areas of runs, the emulated devices would mostly fill their memory. */
+    private static final GpuOptions SMALL_AREAS =
+            GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
+
     private final HostBulkDevice first = new HostBulkDevice();
     private final HostBulkDevice second = new HostBulkDevice();
 
@@ -191,14 +195,31 @@ class GroupBulkJoinTest {
         }
     }
 
+    /**
+     * Refuses the slab of the left keys on one device, then that of the right ones on the other.
+     */
+    @Test
+    void shouldExchangeRowsIfADeviceHasNoRoomForKeys() throws Exception {
+        RandomBulkData data =
+                RandomBulkData.small(
+                        5, BulkJoinKind.LEFT, KeyShape.NULLABLE_TEXTS, RandomBulkData.Output.ROWS);
+        try (BulkJoin join = open(data.spec(), SMALL_AREAS, 1 << 20)) {
+            first.refuseNextDeviceAllocation();
+            BulkRun.submit(join, data.left(), List.of(), 1);
+            second.refuseNextDeviceAllocation();
+            assertThat(BulkRun.join(join, List.of(), data.right(), 1))
+                    .isEqualTo(NestedLoopBulkJoin.join(data.spec(), data.left(), data.right()));
+            assertThat(join.plan().toString())
+                    .startsWith("gpu-repartitioned")
+                    .contains("a device has no room for further key bytes");
+        }
+        assertNothingIsLeft();
+    }
+
     // ------------------------------------------------------------------ failure
 
-    /** With larger areas of runs, the emulated devices would mostly fill their memory. */
-    private static final GpuOptions SMALL_AREAS =
-            GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
-
-    private static RandomBulkData data(BulkJoinKind kind) {
-        return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
+    private static RandomBulkData data(BulkJoinKind kind, KeyShape keys) {
+        return RandomBulkData.small(3, kind, keys, RandomBulkData.Output.ROWS);
     }
 
     /** Joins. A join that fails has thrown what its contract says. */
@@ -229,37 +250,37 @@ class GroupBulkJoinTest {
 
     static Stream<Arguments> failures() {
         return Stream.of(
-                Arguments.of(BulkJoinKind.FULL, NEVER_REPLICATED),
-                Arguments.of(BulkJoinKind.SEMI, NEVER_REPLICATED),
-                Arguments.of(BulkJoinKind.LEFT, 1 << 20));
+                Arguments.of(BulkJoinKind.FULL, KeyShape.NULLABLE_INT, NEVER_REPLICATED),
+                Arguments.of(BulkJoinKind.SEMI, KeyShape.NULLABLE_TEXTS, NEVER_REPLICATED),
+                Arguments.of(BulkJoinKind.LEFT, KeyShape.NULLABLE_TEXTS, 1 << 20));
     }
 
-    @ParameterizedTest(name = "{0}, up to {1} replicated rows")
+    @ParameterizedTest(name = "{0}, keys {1}, up to {2} replicated rows")
     @MethodSource("failures")
-    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind, long replicatedRows)
+    void shouldFailCleanlyAtEachDriverCall(BulkJoinKind kind, KeyShape keys, long replicatedRows)
             throws Exception {
         HostBulkDevice[] healthy = {new HostBulkDevice(), new HostBulkDevice()};
-        joinOn(healthy[0], healthy[1], data(kind), replicatedRows, false);
+        joinOn(healthy[0], healthy[1], data(kind, keys), replicatedRows, false);
         for (int failing = 0; failing < 2; failing++) {
             for (int call = 0; call < healthy[failing].calls(); call++) {
                 HostBulkDevice[] devices = {new HostBulkDevice(), new HostBulkDevice()};
                 devices[failing].failAfter(call);
-                joinOn(devices[0], devices[1], data(kind), replicatedRows, true);
+                joinOn(devices[0], devices[1], data(kind, keys), replicatedRows, true);
             }
         }
     }
 
-    @ParameterizedTest(name = "{0}, up to {1} replicated rows")
+    @ParameterizedTest(name = "{0}, keys {1}, up to {2} replicated rows")
     @MethodSource("failures")
-    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind, long replicatedRows)
+    void shouldFailCleanlyAtEachAllocation(BulkJoinKind kind, KeyShape keys, long replicatedRows)
             throws Exception {
         HostBulkDevice[] healthy = {new HostBulkDevice(), new HostBulkDevice()};
-        joinOn(healthy[0], healthy[1], data(kind), replicatedRows, false);
+        joinOn(healthy[0], healthy[1], data(kind, keys), replicatedRows, false);
         for (int failing = 0; failing < 2; failing++) {
             for (int good = 0; good < healthy[failing].allocations(); good++) {
                 HostBulkDevice[] devices = {new HostBulkDevice(), new HostBulkDevice()};
                 devices[failing].refuseAllocationsAfter(good);
-                joinOn(devices[0], devices[1], data(kind), replicatedRows, true);
+                joinOn(devices[0], devices[1], data(kind, keys), replicatedRows, true);
                 assertThat(devices[0].usedBytes() + devices[1].usedBytes()).isZero();
             }
         }
