@@ -101,7 +101,10 @@ final class OutOfCoreBench implements GpuBench {
 
         private GpuBulkJoin open() {
             return new GpuBulkJoin(
-                    BulkQuery.SUMS.spec(), options, MemoryReservations.unlimited(), null);
+                    BulkQuery.SUMS.spec(tuples.key().input("build"), tuples.key().input("probe")),
+                    options,
+                    MemoryReservations.unlimited(),
+                    null);
         }
 
         /**

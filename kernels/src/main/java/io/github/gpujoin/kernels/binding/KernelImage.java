@@ -32,7 +32,10 @@ public enum KernelImage {
     /** The join of two tables in device memory, for words of 32 and of 64 bits. */
     RESIDENT(
             "resident.fatbin",
-            ofBothWidths(
+            with(
+                    List.of(
+                            "gpujoin_resident_join_hashed_64",
+                            "gpujoin_resident_mark_hashed_64"),
                     "resident",
                     "plan",
                     "guess_first",
@@ -165,7 +168,16 @@ public enum KernelImage {
     }
 
     private static List<String> ofBothWidths(String join, String... names) {
-        List<String> kernels = new ArrayList<>();
+        return with(List.of(), join, names);
+    }
+
+    /**
+     * Returns the names of kernels of both widths, and others.
+     *
+     * @param others whole names
+     */
+    private static List<String> with(List<String> others, String join, String... names) {
+        List<String> kernels = new ArrayList<>(others);
         for (String name : names) {
             kernels.add("gpujoin_" + join + "_" + name + "_32");
             kernels.add("gpujoin_" + join + "_" + name + "_64");

@@ -84,7 +84,8 @@ final class BulkRowWriter implements BulkResultWriter {
             List<Gathered> gathered = new ArrayList<>();
             for (int column : fixedColumns(side)) {
                 gathered.add(new Gathered(side, layout.source(column), next));
-                next += (long) layout.widthBytes(column) * batchRows;
+                // kernels write values to multiples of their width
+                next += BulkArena.alignedBytes((long) layout.widthBytes(column) * batchRows);
             }
             columns.put(side, gathered);
             if (layout.hasReferences()) {

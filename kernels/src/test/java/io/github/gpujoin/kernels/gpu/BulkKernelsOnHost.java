@@ -4,6 +4,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.KernelImage;
 import io.github.gpujoin.kernels.gpu.ResidentJoin.ItemRange;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -61,6 +62,14 @@ final class BulkKernelsOnHost {
 
     private BulkKernelsOnHost() {}
 
+    /** The driver finds only the kernels that an image lists. */
+    private static void requireListed(String kernel) {
+        if (Arrays.stream(KernelImage.values())
+                .noneMatch(image -> image.kernels().contains(kernel))) {
+            throw new IllegalArgumentException("Kernel is in no list: kernel=" + kernel);
+        }
+    }
+
     private static long address(long runs, long row, long offset, long stride) {
         long run = Memory.getLong(runs + Long.BYTES * (row / BulkRunLayout.RUN_ROWS));
         return run + offset + row % BulkRunLayout.RUN_ROWS * stride;
@@ -68,6 +77,7 @@ final class BulkKernelsOnHost {
 
     /** Runs a kernel that {@code launch} or {@code launchWithSharedMemory} names. */
     static void run(String kernel, long[][] arguments) {
+        requireListed(kernel);
         String name = kernel.replaceFirst("^gpujoin_", "");
         int bits = Integer.parseInt("0" + name.replaceFirst(".*_(\\d*)$|.*", "$1"));
         if (name.startsWith("resident_plan")) {
