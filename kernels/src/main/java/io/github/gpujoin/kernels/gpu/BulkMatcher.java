@@ -76,9 +76,7 @@ final class BulkMatcher {
         this.wordBytes = left.layout().wordBytes();
         this.launchItems = left.layout().hasKeyRecords() ? HASHED_LAUNCH_ITEMS : EXACT_LAUNCH_ITEMS;
         this.rangeItems = launchItems;
-        this.join =
-                ResidentJoin.ofRuns(
-                        device, left.layout(), memory.allocate(ResidentCall.BYTES));
+        this.join = ResidentJoin.ofRuns(device, left.layout(), memory.allocate(ResidentCall.BYTES));
         this.build = tableOf(buildSide);
         this.probe = tableOf(buildSide.other());
         long bytes = device.whileStopped(() -> join.workspaceBytes(build, probe));

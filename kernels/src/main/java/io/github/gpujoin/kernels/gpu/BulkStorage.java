@@ -32,6 +32,9 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
     /** A join reserves this share of the device memory to leave the device, if that suffices. */
     private static final int RESERVED_SHARE = 16;
 
+    /** More partitions than fit in these bytes are only used if there is room when it leaves. */
+    private static final long MAX_RESERVED_BYTES = 32 << 20;
+
     private final BulkJoinSpec spec;
     private final BulkDevice device;
     private final @Nullable Path directory;
@@ -56,6 +59,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
 
     /** These are null while the inputs are in device memory. */
     private volatile @Nullable RunStore store;
+
     private @Nullable OutOfCoreLoading loading;
 
     /** Whether another owner reads runs in {@link #residentMemory}. */
@@ -80,10 +84,10 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
             unjoined.put(side, new DeviceRuns(device, residentMemory, layout));
         }
         this.writer = BulkResultWriter.of(spec, device, device.newMemory(), layouts);
+        long limitBytes = Math.min(MAX_RESERVED_BYTES, device.availableBytes() / RESERVED_SHARE);
         long bytes =
                 Math.max(
-                        OutOfCoreLoading.reserveBytes(
-                                layouts, device.availableBytes() / RESERVED_SHARE),
+                        OutOfCoreLoading.reserveBytes(layouts, limitBytes),
                         OutOfCoreJoin.leastBytes(spec.kind(), writer, layouts));
         this.reserveMemory = device.newMemory();
         this.reserve = new BulkArena(reserveMemory.allocate(bytes), bytes);
@@ -288,8 +292,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         }
         StoredInputs inputs = loading.finish();
         OutOfCoreJoin join =
-                OutOfCoreJoin.create(
-                        device, reserve, writer, store, spec.kind(), layouts, inputs);
+                OutOfCoreJoin.create(device, reserve, writer, store, spec.kind(), layouts, inputs);
         return new Started(
                 join,
                 writer,

@@ -132,9 +132,7 @@ final class OutOfCoreJoin implements BulkSteps {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
                 ResidentJoin.ofRuns(
-                        device,
-                        layouts.get(JoinSide.LEFT),
-                        memory.allocate(ResidentCall.BYTES));
+                        device, layouts.get(JoinSide.LEFT), memory.allocate(ResidentCall.BYTES));
         long most = 0;
         for (OutOfCorePlan.Step step : steps) {
             if (step.isJoin()) {

@@ -42,7 +42,8 @@ final class OutOfCoreLoading {
         BulkAllocator allocator = isReserved(reserve, layouts, partitions) ? reserve : memory;
         for (JoinSide side : JoinSide.values()) {
             BulkRunLayout layout = layouts.get(side);
-            partitioners.put(side, new RunPartitioner(device, allocator, layout, store, partitions));
+            partitioners.put(
+                    side, new RunPartitioner(device, allocator, layout, store, partitions));
             unjoined.put(side, new ArrayList<>());
         }
     }
@@ -85,8 +86,7 @@ final class OutOfCoreLoading {
         while (true) {
             BulkMemory memory = device.newMemory();
             try {
-                return new OutOfCoreLoading(
-                        device, memory, reserve, store, layouts, partitions);
+                return new OutOfCoreLoading(device, memory, reserve, store, layouts, partitions);
             } catch (GpuUnavailableException e) {
                 if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
                         || isReserved(reserve, layouts, partitions)) {

@@ -67,8 +67,7 @@ final class OutOfCorePlan {
 
     /** Returns what steps of one run of each input need. */
     static long leastBytes(Map<JoinSide, BulkRunLayout> layouts) {
-        return FIXED_BYTES
-                + layouts.values().stream().mapToLong(OutOfCorePlan::stepBytes).sum();
+        return FIXED_BYTES + layouts.values().stream().mapToLong(OutOfCorePlan::stepBytes).sum();
     }
 
     List<Step> steps() {

@@ -86,7 +86,8 @@ final class ResidentJoin implements DeviceTableJoin {
     }
 
     /**
-     * Creates a join of tables of runs, whose copies of words do not wait for queued copies of runs.
+     * Creates a join of tables of runs, whose copies of words do not wait for queued copies of
+     * runs.
      *
      * @param layout of their runs: if their words are hashes, key records are compared
      */
