@@ -33,9 +33,7 @@ public enum KernelImage {
     RESIDENT(
             "resident.fatbin",
             with(
-                    List.of(
-                            "gpujoin_resident_join_hashed_64",
-                            "gpujoin_resident_mark_hashed_64"),
+                    List.of("gpujoin_resident_join_hashed_64", "gpujoin_resident_mark_hashed_64"),
                     "resident",
                     "plan",
                     "guess_first",

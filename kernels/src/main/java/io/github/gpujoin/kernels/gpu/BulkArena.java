@@ -48,6 +48,11 @@ final class BulkArena implements BulkAllocator {
         return Math.max(0, lengthBytes - usedBytes);
     }
 
+    /** Returns the bytes of all of it. */
+    long lengthBytes() {
+        return lengthBytes;
+    }
+
     /** Frees all allocations. */
     void reset() {
         usedBytes = 0;

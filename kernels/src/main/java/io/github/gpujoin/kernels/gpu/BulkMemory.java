@@ -36,8 +36,16 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
                                 owner ->
                                         lengthBytes < MIN_SLAB_BYTES
                                                 ? owner.pinned(lengthBytes)
-                                                : owner.slab(
-                                                        lengthBytes, device.threads()::touch)));
+                                                : owner.slab(lengthBytes, this::touch)));
+    }
+
+    private void touch(long address, long lengthBytes) {
+        device.timed(
+                BulkWait.PAGES,
+                () -> {
+                    device.threads().touch(address, lengthBytes);
+                    return null;
+                });
     }
 
     /** Returns the bytes of all of it. */

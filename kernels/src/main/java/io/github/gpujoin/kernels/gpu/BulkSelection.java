@@ -28,6 +28,12 @@ final class BulkSelection {
         this.numbers = needsNumbers ? memory.allocate(Integer.BYTES * batchRows) : 0;
     }
 
+    /** Returns the bytes of a selection. */
+    static long lengthBytes(long batchRows, boolean needsNumbers) {
+        long numbersBytes = needsNumbers ? Integer.BYTES * batchRows : 0;
+        return BulkArena.ALIGNMENT_BYTES + BulkArena.alignedBytes(numbersBytes);
+    }
+
     /** Returns the maximum of rows among which a call selects. */
     long batchRows() {
         return batchRows;

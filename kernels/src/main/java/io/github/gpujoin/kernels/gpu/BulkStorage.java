@@ -29,6 +29,12 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
 
     private static final long MIN_JOIN_BYTES = 4 << 20;
 
+    /** A join reserves this share of the device memory to leave the device, if that suffices. */
+    private static final int RESERVED_SHARE = 16;
+
+    /** More partitions than fit in these bytes are only used if there is room when it leaves. */
+    private static final long MAX_RESERVED_BYTES = 32 << 20;
+
     private final BulkJoinSpec spec;
     private final BulkDevice device;
     private final @Nullable Path directory;
@@ -39,22 +45,31 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
     private final Map<JoinSide, DeviceRuns> unjoined = new EnumMap<>(JoinSide.class);
 
     /**
-     * Device memory that is kept free, so that the inputs can leave the device, even if other joins
-     * leave it too.
+     * Device memory that is kept free, so that inputs that leave the device have more partitions
+     * than the {@link #reserve} has room for, even if other joins leave it too.
      */
     private final long reservedBytes;
 
-    /** These are null while the inputs are in device memory. */
-    private @Nullable BulkResultWriter writer;
+    private final BulkResultWriter writer;
 
+    /** Device memory with which the inputs can leave the device, and be joined, at any time. */
+    private final BulkMemory reserveMemory;
+
+    private final BulkArena reserve;
+
+    /** These are null while the inputs are in device memory. */
     private volatile @Nullable RunStore store;
+
     private @Nullable OutOfCoreLoading loading;
 
     /** Whether another owner reads runs in {@link #residentMemory}. */
     private boolean isLent;
 
     /**
+     * Reserves all device memory that the join needs at least, apart from that for key bytes.
+     *
      * @param directory of a file for rows that exceed the host memory; null to fail instead
+     * @throws GpuUnavailableException if the memory does not suffice
      */
     BulkStorage(BulkJoinSpec spec, BulkDevice device, @Nullable Path directory) {
         this.spec = spec;
@@ -68,6 +83,14 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
             joined.put(side, new DeviceRuns(device, residentMemory, layout));
             unjoined.put(side, new DeviceRuns(device, residentMemory, layout));
         }
+        this.writer = BulkResultWriter.of(spec, device, device.newMemory(), layouts);
+        long limitBytes = Math.min(MAX_RESERVED_BYTES, device.availableBytes() / RESERVED_SHARE);
+        long bytes =
+                Math.max(
+                        OutOfCoreLoading.reserveBytes(layouts, limitBytes),
+                        OutOfCoreJoin.leastBytes(spec.kind(), writer, layouts));
+        this.reserveMemory = device.newMemory();
+        this.reserve = new BulkArena(reserveMemory.allocate(bytes), bytes);
         this.reservedBytes = device.availableBytes() / 4;
     }
 
@@ -230,9 +253,8 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
     /** Moves the inputs out of the device, and divides them by partition. */
     void leaveDevice() throws InterruptedException {
         BulkMemory memory = device.newMemory();
-        writer = createWriter(memory);
         store = new RunStore(device, memory, directory, maxRunBytes());
-        loading = OutOfCoreLoading.create(device, store, layouts);
+        loading = OutOfCoreLoading.create(device, reserve, store, layouts);
         device.awaitCopies();
         for (JoinSide side : JoinSide.values()) {
             DeviceRuns runs = joined.get(side);
@@ -242,10 +264,6 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         if (!isLent) {
             residentMemory.close();
         }
-    }
-
-    private BulkResultWriter createWriter(BulkMemory memory) {
-        return BulkResultWriter.of(spec, device, memory, layouts);
     }
 
     /** A join whose memory is reserved, what writes its results, and why it was chosen. */
@@ -261,7 +279,9 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         if (isResident()) {
             BulkMemory memory = device.newMemory();
             try {
-                return startResident(memory, createWriter(memory), isAscending);
+                Started started = startResident(memory, isAscending);
+                reserveMemory.close();
+                return started;
             } catch (GpuUnavailableException e) {
                 if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
                     throw e;
@@ -272,7 +292,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         }
         StoredInputs inputs = loading.finish();
         OutOfCoreJoin join =
-                OutOfCoreJoin.create(device, writer, store, spec.kind(), layouts, inputs);
+                OutOfCoreJoin.create(device, reserve, writer, store, spec.kind(), layouts, inputs);
         return new Started(
                 join,
                 writer,
@@ -282,8 +302,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
                                 .formatted(join.stepCount(), fileBytes())));
     }
 
-    private Started startResident(
-            BulkMemory memory, BulkResultWriter resident, boolean isAscending) {
+    private Started startResident(BulkMemory memory, boolean isAscending) {
         Map<JoinSide, BulkRows> tables = new EnumMap<>(JoinSide.class);
         joined.forEach((side, runs) -> tables.put(side, runs.rows()));
         boolean canMatch = tables.values().stream().allMatch(rows -> rows.rowCount() > 0);
@@ -292,7 +311,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         if (canMatch) {
             step.marks().keySet().forEach(s -> markedRows.put(s, tables.get(s).rowCount()));
         }
-        BulkStepJoin join = new BulkStepJoin(spec.kind(), device, memory, resident, markedRows);
+        BulkStepJoin join = new BulkStepJoin(spec.kind(), device, memory, writer, markedRows);
         List<BulkBatches> batches = new ArrayList<>();
         for (JoinSide side : JoinSide.values()) {
             if (spec.kind().keepsUnmatched(side)) {
@@ -304,19 +323,19 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         }
         BulkAlgorithm algorithm = BulkAlgorithm.GPU_RADIX;
         if (canMatch) {
-            boolean isMerge = isAscending && resident.needsRows() && step.marks().isEmpty();
+            boolean isMerge = isAscending && writer.needsRows() && step.marks().isEmpty();
             BulkMerge merge = isMerge ? merge(tables) : null;
             if (merge == null) {
                 batches.addAll(join.join(memory, tables, step));
             } else {
                 algorithm = BulkAlgorithm.GPU_MERGE;
-                batches.add(() -> merge.next(resident.batchRows()));
+                batches.add(() -> merge.next(writer.batchRows()));
             }
         }
         Queue<List<BulkBatches>> only = new ArrayDeque<>(List.of(batches));
         return new Started(
                 only::poll,
-                resident,
+                writer,
                 new BulkJoinPlan(algorithm, residentReason(algorithm, tables, isAscending)));
     }
 

@@ -5,38 +5,41 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.BulkInput;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.JoinSide;
-import io.github.gpujoin.core.bulk.VariableWidthRow;
 import io.github.gpujoin.core.layout.Chunk;
-import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.core.region.PagedMemory;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.IntUnaryOperator;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes the rows of one input of a bulk join to runs: those that are joined, and, if the join
  * returns rows without a match, those with a null in their key. Their variable-width columns stay
- * in host memory. Threads copy rows that have only fixed-width columns, and no nulls. Not
- * thread-safe.
+ * in host memory. Threads write the rows of inputs whose keys have no nulls. Not thread-safe.
  */
 final class BulkTable implements AutoCloseable {
 
     /** Fewer rows are written faster than another thread is woken. */
     private static final int MIN_TASK_ROWS = 1 << 10;
 
-    private final BulkRunLayout layout;
     private final BulkThreads threads;
-    private final VariableWidthRow values;
     private final RunStaging joined;
     private final RunStaging unjoined;
-    private final PagedMemory variableWidth;
     private final @Nullable KeyArena keys;
     private final boolean keepsNulls;
 
-    /** Whether all rows are joined, and have only fixed-width columns. */
-    private final boolean isPlain;
+    private final KeyRecordSizes keySizes;
+
+    /** Whether keys may have nulls, so that rows have to be selected. */
+    private final boolean hasNullableKey;
 
     private final RunWriter writer;
+
+    /** All writers, which threads add. */
+    private final Queue<RunWriter> allWriters = new ConcurrentLinkedQueue<>();
+
     private final ThreadLocal<RunWriter> writers;
 
     /** Rows of the slice that are appended next, if it has nulls. */
@@ -48,7 +51,8 @@ final class BulkTable implements AutoCloseable {
     /**
      * @param device whose threads and host memory apply
      * @param staging pinned runs for at least {@link #openRuns} of this input
-     * @param keyStaging owner of the pinned buffers of key bytes
+     * @param memory owner of pinned memory for long keys
+     * @param keyStaging pinned buffers of key bytes, one of which this input may have open
      * @param inputs receives the runs
      */
     BulkTable(
@@ -56,22 +60,28 @@ final class BulkTable implements AutoCloseable {
             JoinSide side,
             BulkDevice device,
             StagedRuns staging,
-            BulkMemory keyStaging,
+            BulkMemory memory,
+            @Nullable StagedRuns keyStaging,
             BulkInputs inputs) {
-        this.layout = inputs.layout(side);
+        BulkRunLayout layout = inputs.layout(side);
         this.threads = device.threads();
-        this.values = new VariableWidthRow(spec.input(side).schema());
         this.joined = new RunStaging(staging, inputs.joined(side));
         this.unjoined = new RunStaging(staging, inputs.unjoined(side));
-        this.variableWidth = new PagedMemory(device.hostMemory());
         this.keepsNulls = spec.kind().keepsUnmatched(side);
         this.keys =
-                layout.hasKeyRecords()
-                        ? new KeyArena(device, keyStaging, inputs::allocateKeys)
-                        : null;
-        this.isPlain = !hasNullableKey(spec.input(side)) && !layout.hasReferences() && keys == null;
-        this.writer = new RunWriter(spec, side, layout);
-        this.writers = ThreadLocal.withInitial(() -> new RunWriter(spec, side, layout));
+                keyStaging == null
+                        ? null
+                        : new KeyArena(device, memory, keyStaging, inputs::allocateKeys);
+        this.keySizes = new KeyRecordSizes(spec.input(side));
+        this.hasNullableKey = hasNullableKey(spec.input(side));
+        Supplier<RunWriter> newWriter =
+                () -> {
+                    RunWriter created = new RunWriter(spec, side, layout, device.hostMemory());
+                    allWriters.add(created);
+                    return created;
+                };
+        this.writer = newWriter.get();
+        this.writers = ThreadLocal.withInitial(newWriter);
     }
 
     /** Returns the maximum of runs of an input that are filled at the same time. */
@@ -92,7 +102,7 @@ final class BulkTable implements AutoCloseable {
 
     /** Returns the bytes of variable-width values in host memory. */
     long hostBytes() {
-        return variableWidth.lengthBytes();
+        return allWriters.stream().mapToLong(RunWriter::hostBytes).sum();
     }
 
     /**
@@ -102,7 +112,7 @@ final class BulkTable implements AutoCloseable {
      *     suffice, or the device failed
      */
     void append(Chunk chunk) throws InterruptedException {
-        if (isPlain && threads.count() > 0) {
+        if (!hasNullableKey && threads.count() > 0) {
             appendByThreads(chunk);
             return;
         }
@@ -126,26 +136,31 @@ final class BulkTable implements AutoCloseable {
     /** Has one thread write the chunk, since a task costs more than a claim. */
     private void appendByThreads(Chunk submitted) throws InterruptedException {
         Chunk chunk = submitted.isTransient() ? submitted.onHeap() : submitted;
-        List<RunStaging.Claim> claims = new ArrayList<>();
+        List<RowClaim> claims = new ArrayList<>();
         int first = 0;
         int end = 0;
         while (end < chunk.rowCount()) {
-            if (!claims.isEmpty() && joined.mayWait()) {
+            if (!claims.isEmpty() && mayWait(chunk, end)) {
                 write(chunk, first, end, claims);
                 claims = new ArrayList<>();
                 first = end;
             }
-            RunStaging.Claim claim = joined.claim(chunk.rowCount() - end);
+            int row = end;
+            RowClaim claim = claim(chunk.rowCount() - end, i -> keySizes.units(chunk, row + i));
             claims.add(claim);
-            end += claim.rows();
+            end += claim.rowCount();
         }
         write(chunk, first, end, claims);
     }
 
-    private void write(Chunk chunk, int first, int end, List<RunStaging.Claim> claims) {
+    private boolean mayWait(Chunk chunk, int row) {
+        return joined.mayWait() || (keys != null && keys.mayWait(keySizes.units(chunk, row)));
+    }
+
+    private void write(Chunk chunk, int first, int end, List<RowClaim> claims) {
         if (end - first < MIN_TASK_ROWS) {
             write(writer, chunk, first, claims, appended);
-            written(claims);
+            claims.forEach(RowClaim::written);
             return;
         }
         WordOrder before = appended;
@@ -156,25 +171,17 @@ final class BulkTable implements AutoCloseable {
         threads.read(
                 chunk,
                 () -> write(writers.get(), chunk, first, claims, before),
-                () -> written(claims));
+                () -> claims.forEach(RowClaim::written));
     }
 
     /** Called by any thread. */
     private static void write(
-            RunWriter writer,
-            Chunk chunk,
-            int first,
-            List<RunStaging.Claim> claims,
-            WordOrder before) {
+            RunWriter writer, Chunk chunk, int first, List<RowClaim> claims, WordOrder before) {
         int row = first;
-        for (RunStaging.Claim claim : claims) {
+        for (RowClaim claim : claims) {
             writer.write(chunk, row, claim, before);
-            row += claim.rows();
+            row += claim.rowCount();
         }
-    }
-
-    private static void written(List<RunStaging.Claim> claims) {
-        claims.forEach(RunStaging.Claim::written);
     }
 
     private int select(int count, boolean isNull) {
@@ -190,73 +197,54 @@ final class BulkTable implements AutoCloseable {
     private void appendAll(Chunk chunk, int firstRow, int count) throws InterruptedException {
         int done = 0;
         while (done < count) {
-            RunStaging.Claim claim = joined.claim(count - done);
-            int row = firstRow + done;
-            writer.writeEncoded(chunk, row, done, claim.run(), claim.first(), claim.rows());
-            if (keys != null) {
-                putKeys(claim.run().address(), claim.first(), done, claim.rows());
-            }
-            if (layout.hasReferences()) {
-                for (int i = 0; i < claim.rows(); i++) {
-                    putReference(chunk, row + i, claim.run().address(), claim.first() + i);
-                }
-            }
+            int first = done;
+            RowClaim claim = claim(count - done, row -> encodedUnits(first + row));
+            writer.writeEncoded(chunk, firstRow + done, done, claim, 0, claim.rowCount(), 0);
             claim.written();
-            done += claim.rows();
+            done += claim.rowCount();
         }
     }
 
-    /** Stores the keys of rows, all of which are joined, and the addresses of the records. */
-    private void putKeys(long run, int at, int first, int rows) throws InterruptedException {
-        byte[] bytes = writer.encoder().keyBytes();
-        long target = run + layout.keyRecordOffset() + (long) Long.BYTES * at;
-        for (int i = 0; i < rows; i++) {
-            int start = writer.encoder().keyStart(first + i);
-            long record = keys.append(bytes, start, writer.encoder().keyEnd(first + i));
-            Memory.putLong(target + (long) Long.BYTES * i, record);
+    private int encodedUnits(int row) {
+        return KeyArena.units(writer.encoder().keyEnd(row) - writer.encoder().keyStart(row));
+    }
+
+    /**
+     * Claims room for at least one and at most {@code rows} joined rows.
+     *
+     * @param units of the key record of each row, if it has one
+     */
+    private RowClaim claim(int rows, IntUnaryOperator units) throws InterruptedException {
+        if (keys == null) {
+            return new RowClaim(joined.claim(rows), null);
         }
+        int runRows = joined.room() == 0 ? BulkRunLayout.RUN_ROWS : joined.room();
+        int most = Math.min(rows, runRows);
+        int sum = units.applyAsInt(0);
+        int room = keys.room(sum);
+        int count = 1;
+        while (count < most) {
+            int more = units.applyAsInt(count);
+            if (more > room - sum) {
+                break;
+            }
+            sum += more;
+            count++;
+        }
+        return new RowClaim(joined.claim(count), keys.claim(sum));
     }
 
     /** Appends the first {@code count} rows of the {@link #selection}. */
     private void appendSelected(RunStaging target, Chunk chunk, int firstRow, int count)
             throws InterruptedException {
-        int done = 0;
-        while (done < count) {
-            RunStaging.Claim claim = target.claim(count - done);
-            for (int i = 0; i < claim.rows(); i++) {
-                int row = selection[done + i];
-                putRow(claim.run().address(), claim.first() + i, chunk, firstRow + row, row);
-            }
-            claim.written();
-            done += claim.rows();
+        for (int i = 0; i < count; i++) {
+            RunStaging.Claim claim = target.claim(1);
+            int row = selection[i];
+            boolean hasRecord = keys != null && !writer.encoder().isNull(row);
+            RowClaim both = new RowClaim(claim, hasRecord ? keys.claim(encodedUnits(row)) : null);
+            writer.writeRow(chunk, firstRow + row, row, both);
+            both.written();
         }
-    }
-
-    private void putRow(long run, int at, Chunk chunk, int row, int wordIndex)
-            throws InterruptedException {
-        int wordBytes = layout.wordBytes();
-        Memory.putInteger(null, run + (long) wordBytes * at, wordBytes, writer.word(wordIndex));
-        for (int column : layout.storedColumns()) {
-            int width = layout.widthBytes(column);
-            long source = chunk.columnStart(column) + (long) width * row;
-            long value = Memory.getInteger(chunk.array(), source, width);
-            Memory.putInteger(null, run + layout.offset(column) + (long) width * at, width, value);
-        }
-        if (keys != null && !writer.encoder().isNull(wordIndex)) {
-            putKeys(run, at, wordIndex, 1);
-        }
-        if (layout.hasReferences()) {
-            putReference(chunk, row, run, at);
-        }
-    }
-
-    private void putReference(Chunk chunk, int row, long run, int at) {
-        values.at(chunk, row);
-        int bytes = values.lengthBytes(layout.variableWidthColumns());
-        long address = variableWidth.allocate(Integer.BYTES + (long) bytes);
-        Memory.putInt(address, bytes);
-        values.copy(chunk, layout.variableWidthColumns(), address + Integer.BYTES);
-        Memory.putLong(run + layout.referenceOffset() + 8L * at, address);
     }
 
     /** Passes on the last rows, when they are written. */
@@ -268,9 +256,9 @@ final class BulkTable implements AutoCloseable {
         }
     }
 
-    /** Frees the variable-width values. */
+    /** Frees the variable-width values, when all threads have ended. */
     @Override
     public void close() {
-        variableWidth.close();
+        allWriters.forEach(RunWriter::close);
     }
 }

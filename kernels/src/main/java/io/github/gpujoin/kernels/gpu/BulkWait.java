@@ -10,6 +10,8 @@ public enum BulkWait {
     BUS,
     /** Threads that copy between chunks and pinned memory. */
     THREADS,
-    /** Memory that is pinned or freed. */
-    PINNING
+    /** Memory that is pinned or freed, {@link #PAGES} included. */
+    PINNING,
+    /** Pages of memory that the operating system provides before they are pinned. */
+    PAGES
 }

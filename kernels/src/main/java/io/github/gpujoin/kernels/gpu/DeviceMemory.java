@@ -9,6 +9,8 @@ import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Accounts for the memory of one device and for the host memory used with it: pinned memory,
@@ -16,6 +18,8 @@ import java.util.function.LongUnaryOperator;
  * host memory limits all devices of a class loader together, see {@link MemoryBudget}. Thread-safe.
  */
 final class DeviceMemory {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DeviceMemory.class);
 
     /** Host memory used with all devices of this class loader. */
     private static final Account HOST = new Account("pinned");
@@ -26,6 +30,9 @@ final class DeviceMemory {
     private final Account pinned = new Account("pinned");
     private final KeptSlabs kept;
     private volatile boolean lost;
+
+    /** Whether the driver has not yet refused pages that it could allocate itself. */
+    private volatile boolean pinsTouchedPages = true;
 
     /** Used and peak bytes of one kind of memory. */
     private static final class Account {
@@ -182,11 +189,20 @@ final class DeviceMemory {
     }
 
     private long pin(long lengthBytes, CudaDriver.PageTouch pages) {
-        try {
-            return driver.allocatePinned(lengthBytes, pages);
-        } catch (GpuUnavailableException e) {
-            return driver.allocatePinned(lengthBytes);
+        if (pinsTouchedPages) {
+            try {
+                return driver.allocatePinned(lengthBytes, pages);
+            } catch (GpuUnavailableException e) {
+                long address = driver.allocatePinned(lengthBytes);
+                pinsTouchedPages = false;
+                LOG.warn(
+                        "The driver cannot pin pages that threads have touched, and pins its own from now on, which takes longer: lengthBytes={}",
+                        lengthBytes,
+                        e);
+                return address;
+            }
         }
+        return driver.allocatePinned(lengthBytes);
     }
 
     /** Keeps a slab for other joins, within the limits. */

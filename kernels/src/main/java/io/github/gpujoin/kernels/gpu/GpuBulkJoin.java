@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.AbstractBulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
+import io.github.gpujoin.core.bulk.BulkKeyEncoder;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
 import io.github.gpujoin.core.layout.Chunk;
@@ -37,6 +38,10 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
     private final BulkThreads threads;
     private final BulkMemory stagingMemory;
     private final StagedRuns staging;
+
+    /** Buffers of key bytes; null if words are exact. */
+    private final @Nullable StagedRuns keyStaging;
+
     private final Map<JoinSide, BulkTable> tables = new EnumMap<>(JoinSide.class);
     private volatile long hostBytes;
 
@@ -82,8 +87,19 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             this.stagingMemory = device.newMemory();
             this.staging =
                     new StagedRuns(device, stagingMemory, openRuns(spec), maxRunBytes(engine));
+            this.keyStaging =
+                    BulkKeyEncoder.isExact(spec)
+                            ? null
+                            : new StagedRuns(
+                                    device,
+                                    stagingMemory,
+                                    JoinSide.values().length,
+                                    KeyArena.BUFFER_BYTES);
             for (JoinSide side : JoinSide.values()) {
-                tables.put(side, new BulkTable(spec, side, device, staging, stagingMemory, engine));
+                tables.put(
+                        side,
+                        new BulkTable(
+                                spec, side, device, staging, stagingMemory, keyStaging, engine));
             }
         } catch (Throwable e) {
             devices.close();
@@ -130,6 +146,9 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             table.finish();
         }
         staging.passAll();
+        if (keyStaging != null) {
+            keyStaging.passAll();
+        }
         engine.endLoading();
         stagingMemory.close();
         BulkJoinPlan plan = engine.start(tables.values().stream().allMatch(BulkTable::isAscending));

@@ -34,7 +34,7 @@ final class OutOfCoreJoin implements BulkSteps {
 
     private OutOfCoreJoin(
             BulkDevice device,
-            BulkMemory memory,
+            BulkAllocator memory,
             BulkResultWriter writer,
             RunStore store,
             BulkJoinKind kind,
@@ -58,32 +58,55 @@ final class OutOfCoreJoin implements BulkSteps {
         this.arena = new BulkArena(memory.allocate(arenaBytes), arenaBytes);
     }
 
+    /** Returns the device memory with which a join of any inputs succeeds. */
+    static long leastBytes(
+            BulkJoinKind kind, BulkResultWriter writer, Map<JoinSide, BulkRunLayout> layouts) {
+        long bytes = OutOfCorePlan.leastBytes(layouts);
+        for (JoinSide side : JoinSide.values()) {
+            if (BulkStep.needsMarks(kind, side)) {
+                bytes += BulkSelection.lengthBytes(writer.batchRows(), writer.needsRows());
+            }
+        }
+        return bytes;
+    }
+
     /**
-     * Reserves all memory of a join. If steps of the available size are refused, it tries smaller
-     * ones.
+     * Allocates all memory of a join. If steps of the available size are refused, it tries smaller
+     * ones, and those for which the reserve suffices at last.
      *
-     * @throws GpuUnavailableException if even the smallest steps do not fit
+     * @param reserve of at least {@link #leastBytes}, unused
      */
     static OutOfCoreJoin create(
             BulkDevice device,
+            BulkArena reserve,
             BulkResultWriter writer,
             RunStore store,
             BulkJoinKind kind,
             Map<JoinSide, BulkRunLayout> layouts,
             StoredInputs inputs) {
-        long limitBytes = device.availableBytes();
+        long limitBytes = Math.max(reserve.lengthBytes(), device.availableBytes());
         while (true) {
+            boolean isReserved = limitBytes <= reserve.lengthBytes();
             OutOfCorePlan plan = new OutOfCorePlan(kind, layouts, inputs, limitBytes);
             BulkMemory memory = device.newMemory();
             try {
                 return new OutOfCoreJoin(
-                        device, memory, writer, store, kind, layouts, plan.steps());
+                        device,
+                        isReserved ? reserve : memory,
+                        writer,
+                        store,
+                        kind,
+                        layouts,
+                        plan.steps());
             } catch (GpuUnavailableException e) {
-                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || plan.isSmallest()) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
+                        || (isReserved && plan.isSmallest())) {
                     throw e;
                 }
                 memory.close();
-                limitBytes -= limitBytes / 4;
+                reserve.reset();
+                limitBytes =
+                        plan.isSmallest() ? reserve.lengthBytes() : limitBytes - limitBytes / 4;
             }
         }
     }
@@ -105,7 +128,7 @@ final class OutOfCoreJoin implements BulkSteps {
     }
 
     /** Returns what the matcher of the largest step needs. */
-    private long arenaBytes(BulkMemory memory) {
+    private long arenaBytes(BulkAllocator memory) {
         int wordBytes = layouts.get(JoinSide.LEFT).wordBytes();
         ResidentJoin planner =
                 ResidentJoin.ofRuns(

@@ -21,6 +21,7 @@ final class OutOfCoreLoading {
 
     private final BulkDevice device;
     private final BulkMemory memory;
+    private final BulkArena reserve;
     private final RunStore store;
     private final Map<JoinSide, BulkRunLayout> layouts;
     private final Map<JoinSide, RunPartitioner> partitioners = new EnumMap<>(JoinSide.class);
@@ -29,38 +30,66 @@ final class OutOfCoreLoading {
     private OutOfCoreLoading(
             BulkDevice device,
             BulkMemory memory,
+            BulkArena reserve,
             RunStore store,
             Map<JoinSide, BulkRunLayout> layouts,
             int partitions) {
         this.device = device;
         this.memory = memory;
+        this.reserve = reserve;
         this.store = store;
         this.layouts = layouts;
+        BulkAllocator allocator = isReserved(reserve, layouts, partitions) ? reserve : memory;
         for (JoinSide side : JoinSide.values()) {
             BulkRunLayout layout = layouts.get(side);
-            partitioners.put(side, new RunPartitioner(device, memory, layout, store, partitions));
+            partitioners.put(
+                    side, new RunPartitioner(device, allocator, layout, store, partitions));
             unjoined.put(side, new ArrayList<>());
         }
     }
 
     /**
-     * Reserves the memory, at most half of what is available if that suffices for any number of
-     * partitions. If it is refused, because other joins use the device, fewer partitions follow.
+     * Returns what a join reserves for this phase.
      *
-     * @throws GpuUnavailableException if even one partition does not fit
+     * @param limitBytes exceeded only by the bytes of one partition
      */
-    static OutOfCoreLoading create(
-            BulkDevice device, RunStore store, Map<JoinSide, BulkRunLayout> layouts) {
+    static long reserveBytes(Map<JoinSide, BulkRunLayout> layouts, long limitBytes) {
+        return memoryBytes(layouts, partitionsWithin(layouts, limitBytes));
+    }
+
+    private static int partitionsWithin(Map<JoinSide, BulkRunLayout> layouts, long limitBytes) {
         int partitions = MOST_PARTITIONS;
-        while (partitions > 1 && memoryBytes(layouts, partitions) > device.availableBytes() / 2) {
+        while (partitions > 1 && memoryBytes(layouts, partitions) > limitBytes) {
             partitions /= 2;
         }
+        return partitions;
+    }
+
+    private static boolean isReserved(
+            BulkArena reserve, Map<JoinSide, BulkRunLayout> layouts, int partitions) {
+        return memoryBytes(layouts, partitions) <= reserve.lengthBytes();
+    }
+
+    /**
+     * Allocates at most half of what is available, if more partitions fit than in the reserve. If
+     * it is refused, because other joins use the device, fewer partitions follow.
+     *
+     * @param reserve of at least {@link #reserveBytes}, unused
+     */
+    static OutOfCoreLoading create(
+            BulkDevice device,
+            BulkArena reserve,
+            RunStore store,
+            Map<JoinSide, BulkRunLayout> layouts) {
+        long limitBytes = Math.max(reserve.lengthBytes(), device.availableBytes() / 2);
+        int partitions = partitionsWithin(layouts, limitBytes);
         while (true) {
             BulkMemory memory = device.newMemory();
             try {
-                return new OutOfCoreLoading(device, memory, store, layouts, partitions);
+                return new OutOfCoreLoading(device, memory, reserve, store, layouts, partitions);
             } catch (GpuUnavailableException e) {
-                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || partitions == 1) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY
+                        || isReserved(reserve, layouts, partitions)) {
                     throw e;
                 }
                 memory.close();
@@ -112,6 +141,7 @@ final class OutOfCoreLoading {
             partitions.put(side, partitioners.get(side).finish());
         }
         memory.close();
+        reserve.reset();
         return new StoredInputs(partitions, unjoined);
     }
 }

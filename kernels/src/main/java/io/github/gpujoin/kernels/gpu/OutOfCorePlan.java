@@ -65,6 +65,11 @@ final class OutOfCorePlan {
         }
     }
 
+    /** Returns what steps of one run of each input need. */
+    static long leastBytes(Map<JoinSide, BulkRunLayout> layouts) {
+        return FIXED_BYTES + layouts.values().stream().mapToLong(OutOfCorePlan::stepBytes).sum();
+    }
+
     List<Step> steps() {
         return steps;
     }
@@ -82,8 +87,8 @@ final class OutOfCorePlan {
             addUnmatched(JoinSide.RIGHT, right);
             return;
         }
-        long leftRun = stepBytes(JoinSide.LEFT);
-        long rightRun = stepBytes(JoinSide.RIGHT);
+        long leftRun = stepBytes(layouts.get(JoinSide.LEFT));
+        long rightRun = stepBytes(layouts.get(JoinSide.RIGHT));
         int leftRuns = fitting(left.size(), limitBytes / 2, leftRun);
         int rightRuns = fitting(right.size(), limitBytes - leftRuns * leftRun, rightRun);
         leftRuns = fitting(left.size(), limitBytes - rightRuns * rightRun, leftRun);
@@ -130,7 +135,7 @@ final class OutOfCorePlan {
             return;
         }
         for (List<StoredRun> part :
-                parts(runs, fitting(runs.size(), limitBytes, stepBytes(side)))) {
+                parts(runs, fitting(runs.size(), limitBytes, stepBytes(layouts.get(side))))) {
             boolean isLeft = side == JoinSide.LEFT;
             steps.add(
                     new Step(
@@ -161,8 +166,7 @@ final class OutOfCorePlan {
     }
 
     /** Returns the device memory that a step needs for a run: twice, as the next step is loaded. */
-    private long stepBytes(JoinSide side) {
-        BulkRunLayout layout = layouts.get(side);
+    private static long stepBytes(BulkRunLayout layout) {
         double tupleBytes = 2.0 * layout.wordBytes();
         double rowBytes = WORKSPACE_TUPLES * tupleBytes + 1.2 * tupleBytes + 1;
         return 2L * layout.lengthBytes() + (long) (rowBytes * BulkRunLayout.RUN_ROWS);

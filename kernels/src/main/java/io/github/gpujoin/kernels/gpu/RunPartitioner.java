@@ -43,12 +43,12 @@ final class RunPartitioner implements RunSink {
     private final List<List<StoredRun>> stored = new ArrayList<>();
 
     /**
-     * @param memory owner of the device memory, freed after {@link #finish}
+     * @param memory of the device, freed after {@link #finish}
      * @param partitions from 1 to {@link RunDivision#MAX_PARTS}
      */
     RunPartitioner(
             BulkDevice device,
-            BulkMemory memory,
+            BulkAllocator memory,
             BulkRunLayout layout,
             RunStore store,
             int partitions) {

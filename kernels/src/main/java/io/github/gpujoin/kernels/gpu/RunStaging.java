@@ -57,12 +57,17 @@ final class RunStaging {
         return open == null && !runs.reserve();
     }
 
+    /** Returns the rows that the open run has room for; 0 if the next row needs another one. */
+    int room() {
+        return open == null ? 0 : open.room();
+    }
+
     private void passOpen() {
         runs.pass(open, sink);
         open = null;
     }
 
-    /** Passes on the last rows, when they are written. */
+    /** Passes on the open run, when it is written. The next row needs another one. */
     void finish() {
         if (open != null) {
             passOpen();

@@ -24,7 +24,7 @@ final class StepBuffer {
      */
     StepBuffer(
             BulkDevice device,
-            BulkMemory memory,
+            BulkAllocator memory,
             RunStore store,
             Map<JoinSide, BulkRunLayout> layouts,
             long lengthBytes) {

@@ -9,11 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.gpujoin.core.bulk.BulkAlgorithm;
 import io.github.gpujoin.core.bulk.BulkInput;
+import io.github.gpujoin.core.bulk.BulkJoin;
 import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkOutput;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.bulk.testing.BulkAnswer;
+import io.github.gpujoin.core.bulk.testing.BulkRun;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
@@ -22,6 +25,8 @@ import io.github.gpujoin.core.layout.ChunkSlot;
 import io.github.gpujoin.core.layout.ChunkSlots;
 import io.github.gpujoin.core.layout.Column;
 import io.github.gpujoin.core.layout.ColumnType;
+import io.github.gpujoin.core.layout.testing.TestChunks;
+import io.github.gpujoin.core.reference.ReferenceBulkJoin;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.slot.SlotPool;
@@ -112,6 +117,51 @@ class BulkLoadingTest {
                         }
                     });
             assertThat(join.stats().resultRows()).isEqualTo(rows);
+        }
+        assertThat(host.usedBytes()).isZero();
+    }
+
+    /**
+     * Threads write key records, and texts of results. Each chunk has rows of two runs and of
+     * several buffers of keys, one of which exceeds a buffer.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldJoinHashedKeysThatThreadsWrite(boolean hasText) throws Exception {
+        ChunkSchema schema =
+                hasText
+                        ? ChunkSchema.of(
+                                Column.of("row", ColumnType.INT64),
+                                Column.of("key", ColumnType.STRING),
+                                Column.of("text", ColumnType.STRING))
+                        : ChunkSchema.of(
+                                Column.of("row", ColumnType.INT64),
+                                Column.of("key", ColumnType.INT64),
+                                Column.of("more", ColumnType.INT64));
+        Object[][] rows = new Object[RUN_ROWS + 4711][];
+        for (int row = 0; row < rows.length; row++) {
+            String key = row == 30_000 ? "x".repeat(KeyArena.BUFFER_BYTES + 5) : "key " + row * 3;
+            rows[row] =
+                    hasText
+                            ? new Object[] {(long) row, key, "text " + row % 1000}
+                            : new Object[] {(long) row, row * 3L, row % 5L};
+        }
+        List<Chunk> inputs = List.of(TestChunks.of(schema, rows));
+        List<Integer> keys = hasText ? List.of(1) : List.of(1, 2);
+        BulkJoinSpec spec =
+                new BulkJoinSpec(
+                        new BulkInput("l", schema, keys),
+                        new BulkInput("r", schema, keys),
+                        BulkJoinKind.INNER,
+                        false,
+                        new BulkOutput.Rows(List.of(0), List.of(2, 0)));
+        BulkAnswer expected;
+        try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
+            expected = BulkRun.join(reference, inputs, inputs, 1);
+        }
+        HostBulkDevice host = new HostBulkDevice();
+        try (GpuBulkJoin join = new GpuBulkJoin(spec, host.open(withThreads(3)), null)) {
+            assertThat(BulkRun.join(join, inputs, inputs, 1)).isEqualTo(expected);
         }
         assertThat(host.usedBytes()).isZero();
     }

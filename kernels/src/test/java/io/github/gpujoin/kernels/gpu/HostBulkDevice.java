@@ -25,6 +25,7 @@ final class HostBulkDevice {
 
     private int calls;
     private boolean refusesNext;
+    private boolean refusesDevice;
     private boolean refusesPinned;
     private boolean refusesPinnedWhenDividing;
     private boolean divides;
@@ -67,6 +68,11 @@ final class HostBulkDevice {
         refusesNext = true;
     }
 
+    /** Refuses device memory from now on. */
+    void refuseDevice() {
+        refusesDevice = true;
+    }
+
     /** Sets the shared memory of a block, in bytes. */
     void hasBlockSharedBytes(int bytes) {
         blockSharedBytes = bytes;
@@ -95,7 +101,7 @@ final class HostBulkDevice {
         if (method.getName().equals("blockSharedBytes")) {
             return blockSharedBytes;
         }
-        if (refusesNext && method.getName().equals("allocateDevice")) {
+        if ((refusesNext || refusesDevice) && method.getName().equals("allocateDevice")) {
             refusesNext = false;
             refuse(arguments[0]);
         }

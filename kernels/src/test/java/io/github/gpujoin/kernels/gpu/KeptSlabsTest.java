@@ -11,6 +11,8 @@ import io.github.gpujoin.core.region.MemoryReservations;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -115,6 +117,18 @@ class KeptSlabsTest {
                     .isThrownBy(() -> buffers.pinned(MIB));
             assertThat(memory.keptBytes()).isZero();
             assertThat(driver.pinnedBytes()).isZero();
+        }
+    }
+
+    @Test
+    void shouldTouchNoPagesOnceTheDriverHasRefusedThem() {
+        driver.refuseRegistrations();
+        List<Long> touched = new ArrayList<>();
+        try (Buffers buffers = memory.buffers(BUDGET)) {
+            buffers.slab(2 * MIB, (address, lengthBytes) -> touched.add(lengthBytes));
+            buffers.slab(MIB, (address, lengthBytes) -> touched.add(lengthBytes));
+            assertThat(touched).containsExactly(2L * MIB);
+            assertThat(driver.pinnedBytes()).isEqualTo(3 * MIB);
         }
     }
 

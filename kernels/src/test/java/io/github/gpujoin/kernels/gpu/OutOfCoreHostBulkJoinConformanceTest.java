@@ -16,8 +16,8 @@ class OutOfCoreHostBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevices device = host.open(OPTIONS);
+        BulkJoin join = new GpuBulkJoin(spec, host.open(OPTIONS), null);
         host.refuseNextDeviceAllocation();
-        return new GpuBulkJoin(spec, device, null);
+        return join;
     }
 }

@@ -15,6 +15,8 @@ import io.github.gpujoin.core.bulk.testing.BulkRun;
 import io.github.gpujoin.core.bulk.testing.KeyShape;
 import io.github.gpujoin.core.bulk.testing.NestedLoopBulkJoin;
 import io.github.gpujoin.core.bulk.testing.RandomBulkData;
+import io.github.gpujoin.core.engine.Aggregate;
+import io.github.gpujoin.core.engine.Aggregation;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.reference.ReferenceBulkJoin;
@@ -82,6 +84,41 @@ class OutOfCoreJoinTest {
         assertThat(device.usedBytes()).isZero();
     }
 
+    static Stream<Arguments> outputs() {
+        BulkOutput groups =
+                new BulkOutput.Groups(new Aggregation(List.of(), List.of(Aggregate.count())));
+        return Stream.of(BulkJoinKind.values())
+                .flatMap(
+                        kind ->
+                                Stream.of(
+                                                TestTuples.rows(kind).output(),
+                                                new BulkOutput.Count(),
+                                                groups)
+                                        .map(output -> Arguments.of(kind, output)));
+    }
+
+    /** Other joins have used the rest. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("outputs")
+    void shouldJoinWithTheDeviceMemoryThatItHasReserved(BulkJoinKind kind, BulkOutput output)
+            throws Exception {
+        List<Chunk> left = TestTuples.chunks(250_000, row -> row * 3 % 100_003);
+        List<Chunk> right = TestTuples.chunks(120_000, row -> row + 5_000);
+        BulkJoinSpec spec = TestTuples.spec(kind, output);
+        BulkAnswer expected;
+        try (BulkJoin reference = new ReferenceBulkJoin(spec)) {
+            expected = BulkRun.join(reference, left, right, 1);
+        }
+        HostBulkDevice device = new HostBulkDevice();
+        try (GpuBulkJoin join =
+                new GpuBulkJoin(spec, device.open(withDeviceBytes(100 << 20)), null)) {
+            device.refuseDevice();
+            assertThat(BulkRun.join(join, left, right, 1)).isEqualTo(expected);
+            assertThat(device.hasDivided()).isTrue();
+        }
+        assertThat(device.usedBytes()).isZero();
+    }
+
     private static RandomBulkData data(BulkJoinKind kind) {
         return RandomBulkData.small(3, kind, KeyShape.NULLABLE_INT, RandomBulkData.Output.ROWS);
     }
@@ -104,11 +141,11 @@ class OutOfCoreJoinTest {
         fault.on(host);
         try {
             BulkDevices device = host.open(withDeviceBytes(48 << 20));
-            host.refuseNextDeviceAllocation();
-            if (files != null) {
-                host.refusePinnedWhenDividing();
-            }
             try (BulkJoin join = new GpuBulkJoin(data.spec(), device, files)) {
+                host.refuseNextDeviceAllocation();
+                if (files != null) {
+                    host.refusePinnedWhenDividing();
+                }
                 assertThat(BulkRun.join(join, data.left(), data.right(), 1))
                         .isEqualTo(NestedLoopBulkJoin.join(data.spec(), data.left(), data.right()));
                 assertThat(host.hasDivided()).isTrue();
@@ -158,10 +195,10 @@ class OutOfCoreJoinTest {
     void shouldAskForADirectoryBeyondHostMemory() throws Exception {
         HostBulkDevice host = new HostBulkDevice();
         BulkDevices device = host.open(withDeviceBytes(48 << 20));
-        host.refuseNextDeviceAllocation();
-        host.refusePinnedWhenDividing();
         RandomBulkData data = data(BulkJoinKind.INNER);
         try (BulkJoin join = new GpuBulkJoin(data.spec(), device, null)) {
+            host.refuseNextDeviceAllocation();
+            host.refusePinnedWhenDividing();
             assertThatExceptionOfType(EngineUnavailableException.class)
                     .isThrownBy(() -> BulkRun.join(join, data.left(), data.right(), 1))
                     .withMessageContaining("Name a directory")
@@ -180,9 +217,9 @@ class OutOfCoreJoinTest {
                 RandomBulkData.small(5, kind, KeyShape.LONG, RandomBulkData.Output.ROWS);
         HostBulkDevice host = new HostBulkDevice();
         BulkDevices device = host.open(withDeviceBytes(48 << 20));
-        host.refuseNextDeviceAllocation();
-        host.refusePinnedWhenDividing();
         try (BulkJoin join = new GpuBulkJoin(data.spec(), device, directory)) {
+            host.refuseNextDeviceAllocation();
+            host.refusePinnedWhenDividing();
             BulkRun.submit(join, data.left(), data.right(), 1);
             join.finish();
             Thread.currentThread().interrupt();

@@ -219,6 +219,11 @@ final class RefusingDriver implements CudaDriver {
     public long allocatePinned(long lengthBytes, PageTouch pages) {
         long address = allocatePinned(lengthBytes);
         pages.touch(address, lengthBytes);
+        if (refusesRegistrations) {
+            freePinned(address);
+            throw new GpuUnavailableException(
+                    GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
+        }
         return address;
     }
 

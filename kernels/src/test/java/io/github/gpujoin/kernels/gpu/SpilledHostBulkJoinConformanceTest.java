@@ -20,9 +20,9 @@ class SpilledHostBulkJoinConformanceTest extends BulkJoinConformance {
     @Override
     protected BulkJoin create(BulkJoinSpec spec) {
         HostBulkDevice host = new HostBulkDevice();
-        BulkDevices device = host.open(OPTIONS);
+        BulkJoin join = new GpuBulkJoin(spec, host.open(OPTIONS), directory);
         host.refuseNextDeviceAllocation();
         host.refusePinnedWhenDividing();
-        return new GpuBulkJoin(spec, device, directory);
+        return join;
     }
 }
