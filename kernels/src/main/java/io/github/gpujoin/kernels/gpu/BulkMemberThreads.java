@@ -46,7 +46,12 @@ final class BulkMemberThreads implements AutoCloseable {
             thread.setDaemon(true);
             threads.add(thread);
         }
-        threads.forEach(Thread::start);
+        try {
+            threads.forEach(Thread::start);
+        } catch (Throwable e) {
+            close(); // there may be no more threads
+            throw e;
+        }
     }
 
     private void run(DeviceBulkEngine engine) {

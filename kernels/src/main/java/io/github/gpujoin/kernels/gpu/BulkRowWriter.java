@@ -9,6 +9,8 @@ import io.github.gpujoin.core.bulk.ResultSides;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -29,6 +31,7 @@ import java.util.function.Consumer;
 final class BulkRowWriter implements BulkResultWriter {
 
     private static final int BATCH_ROWS = 1 << 17;
+    private static final int BATCH_BYTES = 4 << 20;
     private static final int CHUNK_BYTES = 1 << 20;
 
     /** Buffers from which threads copy, and the one that kernels fill. */
@@ -77,7 +80,9 @@ final class BulkRowWriter implements BulkResultWriter {
         ResultSides most = spec.kind().returnsPairs() ? ResultSides.BOTH : ResultSides.LEFT;
         ChunkBuilder builder = builder(most);
         this.hasVariableWidth = builder.schema().hasVariableWidth();
-        this.batchRows = hasVariableWidth ? BATCH_ROWS : wholeChunks(builder.capacityRows());
+        int mostRows = (int) Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes(layouts));
+        this.batchRows =
+                hasVariableWidth ? mostRows : wholeChunks(builder.capacityRows(), mostRows);
         long next = 0;
         for (JoinSide side : JoinSide.values()) {
             BulkRunLayout layout = layouts.get(side);
@@ -93,15 +98,44 @@ final class BulkRowWriter implements BulkResultWriter {
                 next += (long) Long.BYTES * batchRows;
             }
         }
-        this.buffers = new long[hasVariableWidth || device.threads().count() == 0 ? 1 : BUFFERS];
-        long bufferBytes = BulkArena.alignedBytes(next);
-        long first = next == 0 ? 0 : memory.allocatePinned(bufferBytes * buffers.length);
-        Arrays.setAll(buffers, i -> first + i * bufferBytes);
+        this.buffers =
+                allocate(
+                        memory,
+                        hasVariableWidth || device.threads().count() == 0 ? 1 : BUFFERS,
+                        BulkArena.alignedBytes(next));
+    }
+
+    /** Returns the pinned bytes of a row of results, at least 1. */
+    private long rowBytes(Map<JoinSide, BulkRunLayout> layouts) {
+        long bytes = 0;
+        for (JoinSide side : JoinSide.values()) {
+            BulkRunLayout layout = layouts.get(side);
+            bytes += fixedColumns(side).stream().mapToLong(layout::widthBytes).sum();
+            bytes += layout.hasReferences() ? Long.BYTES : 0;
+        }
+        return Math.max(1, bytes);
     }
 
     /** Returns the rows of a batch, so that all of its chunks are full. */
-    private static int wholeChunks(int chunkRows) {
-        return Math.max(1, BATCH_ROWS / chunkRows) * chunkRows;
+    private static int wholeChunks(int chunkRows, int mostRows) {
+        return Math.max(1, mostRows / chunkRows) * chunkRows;
+    }
+
+    /** Returns the addresses of buffers, or of one if the limits have no room for several. */
+    private static long[] allocate(BulkMemory memory, int count, long bytes) {
+        long[] addresses = new long[count];
+        if (bytes > 0) {
+            try {
+                long first = memory.allocatePinned(bytes * count);
+                Arrays.setAll(addresses, i -> first + i * bytes);
+            } catch (GpuUnavailableException e) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || count == 1) {
+                    throw e;
+                }
+                return allocate(memory, 1, bytes);
+            }
+        }
+        return addresses;
     }
 
     private ChunkBuilder builder(ResultSides sides) {

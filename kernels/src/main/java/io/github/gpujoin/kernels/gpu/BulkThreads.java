@@ -13,10 +13,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Threads of one bulk join that copy between chunks and pinned memory, because one thread copies
@@ -24,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * makes all calls to the device.
  */
 final class BulkThreads implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(BulkThreads.class);
 
     private static final AtomicInteger NEXT_THREAD = new AtomicInteger();
 
@@ -158,23 +163,25 @@ final class BulkThreads implements AutoCloseable {
 
     /**
      * Writes to each page of new memory, so that the operating system provides it. All threads take
-     * part, since one is slower than the bus, and so does the caller.
+     * part, since one is slower than the bus. The caller touches what no thread has begun, because
+     * it may hold a lock for which the threads wait.
      */
     void touch(long address, long lengthBytes) {
         int parts = (int) Math.min(count + 1, 1 + lengthBytes / (1 << 20));
         long partBytes = (lengthBytes / parts + Region.PAGE_BYTES - 1) & -Region.PAGE_BYTES;
-        List<Future<Object>> rest = new ArrayList<>();
-        for (long at = partBytes; at < lengthBytes; at += partBytes) {
+        List<FutureTask<Object>> tasks = new ArrayList<>();
+        for (long at = 0; at < lengthBytes; at += partBytes) {
             long start = address + at;
             long bytes = Math.min(partBytes, lengthBytes - at);
-            rest.add(submit(Executors.callable(() -> touchPages(start, bytes))));
+            tasks.add(new FutureTask<>(Executors.callable(() -> touchPages(start, bytes))));
         }
-        touchPages(address, Math.min(partBytes, lengthBytes));
+        offer(tasks.subList(Math.min(1, tasks.size()), tasks.size()));
+        tasks.forEach(FutureTask::run);
         boolean isInterrupted = false;
-        for (Future<Object> part : rest) {
-            while (!part.isDone()) {
+        for (FutureTask<Object> task : tasks) {
+            while (!task.isDone()) {
                 try {
-                    await(part);
+                    await(task);
                 } catch (InterruptedException e) {
                     isInterrupted = true;
                 }
@@ -182,6 +189,17 @@ final class BulkThreads implements AutoCloseable {
         }
         if (isInterrupted) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Passes tasks to the threads, as far as there are any. */
+    private void offer(List<FutureTask<Object>> tasks) {
+        if (executor != null) {
+            try {
+                tasks.forEach(executor::execute);
+            } catch (RejectedExecutionException | OutOfMemoryError e) {
+                LOG.warn("A bulk join has fewer threads: {}", e.toString());
+            }
         }
     }
 

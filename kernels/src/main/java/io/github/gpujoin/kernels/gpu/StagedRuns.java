@@ -26,6 +26,9 @@ final class StagedRuns {
      */
     private static final int THREAD_RUNS = 4;
 
+    /** Wide rows have long runs, and leave memory to the values and runs that stay. */
+    private static final long MAX_BYTES = 64L << 20;
+
     private final BulkDevice device;
     private final BulkMemory memory;
     private final int runBytes;
@@ -51,7 +54,8 @@ final class StagedRuns {
         this.device = device;
         this.memory = memory;
         this.runBytes = runBytes;
-        this.maxRuns = 2 * openRuns + THREAD_RUNS * device.threads().count();
+        long mostRuns = 2L * openRuns + THREAD_RUNS * device.threads().count();
+        this.maxRuns = (int) Math.max(2L * openRuns, Math.min(mostRuns, MAX_BYTES / runBytes));
         add(openRuns);
     }
 

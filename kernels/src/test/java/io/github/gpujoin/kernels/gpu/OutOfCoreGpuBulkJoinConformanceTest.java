@@ -47,7 +47,8 @@ class OutOfCoreGpuBulkJoinConformanceTest extends BulkJoinConformance {
                         DeviceGroup.of(new DeviceLease(refusing, options)),
                         options,
                         MemoryReservations.unlimited());
+        BulkJoin join = new GpuBulkJoin(spec, device, null);
         refuses[0] = true;
-        return new GpuBulkJoin(spec, device, null);
+        return join;
     }
 }
