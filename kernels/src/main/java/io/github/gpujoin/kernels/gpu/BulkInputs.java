@@ -9,6 +9,11 @@ interface BulkInputs {
 
     BulkRunLayout layout(JoinSide side);
 
+    /** Returns the bytes of the longest run. */
+    default int maxRunBytes() {
+        return Math.max(layout(JoinSide.LEFT).lengthBytes(), layout(JoinSide.RIGHT).lengthBytes());
+    }
+
     /** Returns the sink of rows that are joined. */
     RunSink joined(JoinSide side);
 

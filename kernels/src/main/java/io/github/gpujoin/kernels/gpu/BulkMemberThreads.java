@@ -87,19 +87,13 @@ final class BulkMemberThreads implements AutoCloseable {
         List<BulkJoinPlan> plans = new ArrayList<>();
         while (plans.size() < threads.size()) {
             Event event = starts.take();
-            if (event instanceof Event.Failed failed) {
-                throw rethrown(failed.cause());
+            if (event instanceof Event.Started started) {
+                plans.add(started.plan());
+            } else {
+                BulkThreads.rethrow(((Event.Failed) event).cause());
             }
-            plans.add(((Event.Started) event).plan());
         }
         return plans;
-    }
-
-    private static RuntimeException rethrown(Throwable cause) {
-        if (cause instanceof Error error) {
-            throw error;
-        }
-        return (RuntimeException) cause;
     }
 
     /** Returns the next result of any device; null if there is none in time, or none is left. */
@@ -115,7 +109,7 @@ final class BulkMemberThreads implements AutoCloseable {
                 return result.result();
             }
             if (event instanceof Event.Failed failed) {
-                throw rethrown(failed.cause());
+                BulkThreads.rethrow(failed.cause());
             }
             running--;
         }

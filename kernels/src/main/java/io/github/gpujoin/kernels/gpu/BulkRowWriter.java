@@ -9,14 +9,13 @@ import io.github.gpujoin.core.bulk.ResultSides;
 import io.github.gpujoin.core.layout.ChunkBuilder;
 import io.github.gpujoin.core.layout.ChunkDescriptor;
 import io.github.gpujoin.core.region.Memory;
-import io.github.gpujoin.kernels.binding.GpuFailure;
-import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
@@ -125,15 +124,14 @@ final class BulkRowWriter implements BulkResultWriter {
     private static long[] allocate(BulkMemory memory, int count, long bytes) {
         long[] addresses = new long[count];
         if (bytes > 0) {
-            try {
-                long first = memory.allocatePinned(bytes * count);
-                Arrays.setAll(addresses, i -> first + i * bytes);
-            } catch (GpuUnavailableException e) {
-                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || count == 1) {
-                    throw e;
-                }
+            Optional<Long> first =
+                    count == 1
+                            ? Optional.of(memory.allocatePinned(bytes))
+                            : BulkAllocator.ifRoom(() -> memory.allocatePinned(bytes * count));
+            if (first.isEmpty()) {
                 return allocate(memory, 1, bytes);
             }
+            Arrays.setAll(addresses, i -> first.get() + i * bytes);
         }
         return addresses;
     }

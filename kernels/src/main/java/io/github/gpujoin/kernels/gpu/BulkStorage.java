@@ -99,15 +99,6 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
         return layouts.get(side);
     }
 
-    Map<JoinSide, BulkRunLayout> layouts() {
-        return layouts;
-    }
-
-    /** Returns the bytes of the longest run. */
-    int maxRunBytes() {
-        return layouts.values().stream().mapToInt(BulkRunLayout::lengthBytes).max().orElseThrow();
-    }
-
     boolean isResident() {
         return loading == null;
     }
@@ -240,14 +231,8 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
 
     /** Does the same; returns nothing if it is refused while the inputs are where they are. */
     Optional<KeyArena.Slab> tryAllocateKeys(long lengthBytes) {
-        try {
-            return Optional.of(new KeyArena.Slab(device, keyMemory.allocate(lengthBytes)));
-        } catch (GpuUnavailableException e) {
-            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                throw e;
-            }
-            return Optional.empty();
-        }
+        return BulkAllocator.ifRoom(() -> keyMemory.allocate(lengthBytes))
+                .map(address -> new KeyArena.Slab(device, address));
     }
 
     /** Moves the inputs out of the device, and divides them by partition. */

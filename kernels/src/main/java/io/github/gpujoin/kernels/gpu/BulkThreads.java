@@ -123,7 +123,8 @@ final class BulkThreads implements AutoCloseable {
         rethrow(failure.get());
     }
 
-    private static void rethrow(@Nullable Throwable cause) {
+    /** Throws the failure of a thread, if there is one. */
+    static void rethrow(@Nullable Throwable cause) {
         if (cause instanceof Error error) {
             throw error;
         }

@@ -4,12 +4,11 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
-import io.github.gpujoin.kernels.binding.GpuFailure;
-import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,25 +73,24 @@ final class DeviceRuns implements RunSink {
      * @return false if it is refused
      */
     boolean reserve(long rows) {
-        return isAllocated(
-                () -> {
-                    long slabRuns = slabRuns(rows);
-                    long slab =
-                            slabRuns == 0 ? 0 : memory.allocate(slabRuns * layout.lengthBytes());
-                    for (long run = 0; run < slabRuns; run++) {
-                        free.add(slab + run * layout.lengthBytes());
-                    }
-                });
+        long slabRuns = slabRuns(rows);
+        if (slabRuns == 0) {
+            return true;
+        }
+        Optional<Long> slab =
+                BulkAllocator.ifRoom(() -> memory.allocate(slabRuns * layout.lengthBytes()));
+        for (long run = 0; slab.isPresent() && run < slabRuns; run++) {
+            free.add(slab.get() + run * layout.lengthBytes());
+        }
+        return slab.isPresent();
     }
 
     /** Reserves what {@link #append} needs beside the memory of the rows. */
     boolean reserveAppend() {
-        return isAllocated(
-                () -> {
-                    if (appending == null) {
-                        appending = createAppending();
-                    }
-                });
+        if (appending == null) {
+            appending = BulkAllocator.ifRoom(this::createAppending).orElse(null);
+        }
+        return appending != null;
     }
 
     private RunDivision createAppending() {
@@ -104,18 +102,6 @@ final class DeviceRuns implements RunSink {
                 1,
                 APPENDED_RUNS,
                 APPENDED_RUNS + 1);
-    }
-
-    private static boolean isAllocated(Runnable allocation) {
-        try {
-            allocation.run();
-            return true;
-        } catch (GpuUnavailableException e) {
-            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                throw e;
-            }
-            return false;
-        }
     }
 
     /** Adds a run, for which memory is {@linkplain #reserve reserved}. All before it are full. */

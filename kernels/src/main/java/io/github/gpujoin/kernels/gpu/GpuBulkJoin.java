@@ -86,7 +86,7 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             this.engine = devices.engine(spec, spillDirectory, replicatedRows);
             this.stagingMemory = device.newMemory();
             this.staging =
-                    new StagedRuns(device, stagingMemory, openRuns(spec), maxRunBytes(engine));
+                    new StagedRuns(device, stagingMemory, openRuns(spec), engine.maxRunBytes());
             this.keyStaging =
                     BulkKeyEncoder.isExact(spec)
                             ? null
@@ -109,12 +109,6 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
 
     private static int openRuns(BulkJoinSpec spec) {
         return BulkTable.openRuns(spec, JoinSide.LEFT) + BulkTable.openRuns(spec, JoinSide.RIGHT);
-    }
-
-    private static int maxRunBytes(BulkInputs inputs) {
-        return Math.max(
-                inputs.layout(JoinSide.LEFT).lengthBytes(),
-                inputs.layout(JoinSide.RIGHT).lengthBytes());
     }
 
     /**

@@ -8,9 +8,11 @@ import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkResult;
 import io.github.gpujoin.core.bulk.JoinSide;
+import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -356,7 +358,10 @@ final class GroupBulkEngine implements BulkEngine {
     public void close() {
         stop();
         members.forEach(GroupBulkEngine::awaitKernels);
-        closeFrom(0);
+        // copies of the other devices read the pinned memory of the first one
+        List<DeviceBulkEngine> lastFirst = new ArrayList<>(members);
+        Collections.reverse(lastFirst);
+        Closing.all(lastFirst, DeviceBulkEngine::close);
     }
 
     /** Kernels read memory of other devices, which must not be freed before. */
@@ -365,15 +370,6 @@ final class GroupBulkEngine implements BulkEngine {
             member.device().awaitKernels();
         } catch (GpuUnavailableException e) {
             // the device drops its memory, or waits again, when it is closed
-        }
-    }
-
-    /** Closes the other members also if one cannot be closed. */
-    private void closeFrom(int member) {
-        if (member < members.size()) {
-            try (DeviceBulkEngine ignored = members.get(member)) {
-                closeFrom(member + 1);
-            }
         }
     }
 }

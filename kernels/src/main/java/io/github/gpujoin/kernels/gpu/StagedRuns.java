@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.kernels.binding.GpuFailure;
-import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
@@ -56,15 +54,17 @@ final class StagedRuns {
         this.runBytes = runBytes;
         long mostRuns = 2L * openRuns + THREAD_RUNS * device.threads().count();
         this.maxRuns = (int) Math.max(2L * openRuns, Math.min(mostRuns, MAX_BYTES / runBytes));
-        add(openRuns);
+        allocate(openRuns);
     }
 
-    private void add(int runs) {
+    /** Adds free runs, and returns the number of all. */
+    private int allocate(int runs) {
         long first = memory.allocatePinned((long) runs * runBytes);
         for (int i = 0; i < runs; i++) {
             free.addFirst(new StagedRun(first + (long) i * runBytes, DeviceCopy.none(device)));
         }
         runCount += runs;
+        return runCount;
     }
 
     /** Allocates runs if none is free, and returns whether {@link #acquire} waits for no thread. */
@@ -90,12 +90,8 @@ final class StagedRuns {
     }
 
     private void grow() {
-        try {
-            add(Math.min(runCount, maxRuns - runCount));
-        } catch (GpuUnavailableException e) {
-            if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
-                throw e;
-            }
+        int more = Math.min(runCount, maxRuns - runCount);
+        if (BulkAllocator.ifRoom(() -> allocate(more)).isEmpty()) {
             maxRuns = runCount;
         }
     }

@@ -33,11 +33,6 @@ final class WordOrder {
         this.lastWord = lastWord;
     }
 
-    /** Returns the last word that was checked. */
-    long lastWord() {
-        return lastWord;
-    }
-
     /** Checks the words of the first encoded rows, apart from those of null keys. */
     void check(RunWriter rows, int count) {
         if (!input.isAscending) {
