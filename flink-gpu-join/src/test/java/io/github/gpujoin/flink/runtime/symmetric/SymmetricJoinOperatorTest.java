@@ -11,6 +11,7 @@ import io.github.gpujoin.core.layout.KeyHash;
 import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
+import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -277,6 +278,10 @@ class SymmetricJoinOperatorTest {
     }
 
     private static RegularJoinShape spilling() {
+        return spilling(new RefusedMemory(new ReferenceSymmetricJoinFactory()));
+    }
+
+    private static RegularJoinShape spilling(SymmetricJoinFactory joins) {
         return new RegularJoinShape(
                 BulkJoinKind.INNER,
                 RowIdentity.APPEND_ONLY,
@@ -285,7 +290,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 FOREVER,
                 FOREVER,
-                new RefusedMemory(new ReferenceSymmetricJoinFactory()),
+                joins,
                 SPILL_DELAY_MS);
     }
 
@@ -403,17 +408,7 @@ class SymmetricJoinOperatorTest {
     /** The index of all keys exceeds memory, that of three quarters of them does not. */
     @Test
     void shouldSpillPartitionsOnlyUntilTheIndexFits() throws Exception {
-        RegularJoinShape shape =
-                new RegularJoinShape(
-                        BulkJoinKind.INNER,
-                        RowIdentity.APPEND_ONLY,
-                        RowIdentity.APPEND_ONLY,
-                        false,
-                        null,
-                        FOREVER,
-                        FOREVER,
-                        new CpuSymmetricJoinFactory(),
-                        SPILL_DELAY_MS);
+        RegularJoinShape shape = spilling(new CpuSymmetricJoinFactory());
         int keys = 200_000;
         try (SymmetricHarness harness = SymmetricHarness.of(shape, 1, 0, 16 << 20)) {
             harness.open();
@@ -441,17 +436,7 @@ class SymmetricJoinOperatorTest {
      */
     @Test
     void shouldMoveRowsOfOtherPartitionsToFilesBeforeTheirIndexIsSpilled() throws Exception {
-        RegularJoinShape shape =
-                new RegularJoinShape(
-                        BulkJoinKind.INNER,
-                        RowIdentity.APPEND_ONLY,
-                        RowIdentity.APPEND_ONLY,
-                        false,
-                        null,
-                        FOREVER,
-                        FOREVER,
-                        new CpuSymmetricJoinFactory(),
-                        SPILL_DELAY_MS);
+        RegularJoinShape shape = spilling(new CpuSymmetricJoinFactory());
         Map<Integer, List<Integer>> keys = keysOfPartitions();
         String longNote = "n".repeat(200);
         try (SymmetricHarness harness = SymmetricHarness.of(shape, 1, 0, 16 << 20)) {
