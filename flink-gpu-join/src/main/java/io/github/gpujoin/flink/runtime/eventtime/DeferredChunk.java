@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A chunk in state whose rows wait for their event time. It is also on the heap while the watermark
  * lies between its first and its last row, and while rows are {@linkplain #hold held}.
  */
-final class DeferredChunk {
+final class DeferredChunk implements TimedRows {
 
     /** Ratio of rows on the heap to held ones above which the held ones are copied. */
     private static final int COPY_RATIO = 4;
@@ -29,6 +29,7 @@ final class DeferredChunk {
     private final long sequence;
 
     private long time;
+    private final long lastTime;
 
     /** Count of rows that wait. */
     private int waiting;
@@ -62,6 +63,7 @@ final class DeferredChunk {
         this.timeColumn = rows.timeColumn();
         this.sequence = sequence;
         this.time = rows.time();
+        this.lastTime = rows.lastTime();
         this.waiting = rows.size();
     }
 
@@ -85,9 +87,14 @@ final class DeferredChunk {
         return isFacts;
     }
 
-    /** Event time of the next row, in ms. */
-    long time() {
+    @Override
+    public long time() {
         return time;
+    }
+
+    @Override
+    public long lastTime() {
+        return lastTime;
     }
 
     /** A cursor at the next row. */
@@ -116,8 +123,8 @@ final class DeferredChunk {
         return count;
     }
 
-    /** Count of rows that wait for their event time. */
-    int waitingCount() {
+    @Override
+    public int waitingCount() {
         return waiting;
     }
 

@@ -73,9 +73,6 @@ public final class EventTimeOrder {
         void joinedUpTo(long time) throws Exception;
     }
 
-    /** Rows of a side above which those up to the watermark are emitted in several slices. */
-    private static final long SLICE_ROWS = 1 << 16;
-
     /** A chunk with late rows, which become due at a later watermark than the given one. */
     private record LateChunk(long watermark, DeferredChunk chunk) {}
 
@@ -267,25 +264,9 @@ public final class EventTimeOrder {
     /** Returns the event time up to which rows are emitted next, in ms. */
     private long sliceEnd() {
         long mark = watermarks.element();
-        return waitingRows <= SLICE_ROWS
+        return waitingRows <= EventTimeSlice.ROWS
                 ? mark
-                : Math.min(sliceEnd(facts, mark), sliceEnd(versions, mark));
-    }
-
-    private static long sliceEnd(PriorityQueue<DeferredChunk> queue, long watermark) {
-        List<DeferredChunk> taken = new ArrayList<>();
-        long rows = 0;
-        while (rows <= SLICE_ROWS && !queue.isEmpty() && queue.peek().time() <= watermark) {
-            taken.add(queue.remove());
-            rows += taken.get(taken.size() - 1).waitingCount();
-        }
-        long end = watermark;
-        if (rows > SLICE_ROWS && !queue.isEmpty()) {
-            long before = Math.max(queue.peek().time() - 1, taken.get(0).time());
-            end = Math.min(watermark, before);
-        }
-        queue.addAll(taken);
-        return end;
+                : Math.min(EventTimeSlice.end(facts, mark), EventTimeSlice.end(versions, mark));
     }
 
     private void joinSlice(long upTo) throws Exception {
