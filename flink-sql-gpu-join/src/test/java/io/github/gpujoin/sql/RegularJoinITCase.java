@@ -142,6 +142,65 @@ class RegularJoinITCase {
         join.assertEqual(query);
     }
 
+    // ------------------------------------------------------------------ bounded sides
+
+    private static final String BOUNDED = ", 'bounded'='true'";
+
+    /** Tables a, whose rows are unbounded, and b and c, which are bounded. */
+    private static SqlComparison withBoundedTables() {
+        Random random = new Random(SEED);
+        return new SqlComparison()
+                .with(ChangingTable.APPENDED.table("a", random))
+                .with(ChangingTable.APPENDED.table("b", random, BOUNDED))
+                .with(ChangingTable.APPENDED.table("c", random, BOUNDED));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, a.k, a.name, b.id, b.v FROM a JOIN b ON a.k = b.k",
+                "SELECT a.id, a.k, a.name, b.id, b.v FROM b JOIN a ON a.k = b.k",
+                "SELECT a.id, a.k, b.id, b.name FROM a LEFT JOIN b ON a.k = b.k",
+                "SELECT a.id, a.k, b.id, b.name FROM b RIGHT JOIN a ON a.k = b.k",
+                "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k AND a.v > b.v",
+                "SELECT * FROM a WHERE k IN (SELECT k FROM b)",
+                "SELECT * FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND b.v > 50)",
+                "SELECT a.id, b.id FROM a JOIN b ON a.name = b.name AND a.k = b.k",
+                "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k IS NOT DISTINCT FROM b.k",
+                "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k AND a.v = b.k",
+                "SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.k = b.k LEFT JOIN c ON a.v = c.id",
+                "SELECT a.id, x.id FROM a JOIN (SELECT * FROM b UNION ALL SELECT * FROM c) x ON a.k = x.k",
+                "SELECT a.k, COUNT(*), SUM(b.v) FROM a LEFT JOIN b ON a.k = b.k GROUP BY a.k",
+                "SELECT /*+ STATE_TTL('a' = '1 d') */ a.id, b.id FROM a JOIN b ON a.k = b.k",
+                "SELECT a.id, d.name FROM a JOIN (VALUES (1, 'x'), (2, 'y')) AS d(k, name) ON a.k = d.k"
+            })
+    void shouldLoadBoundedSide(String query) throws Exception {
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query))
+                .contains("GpuStarJoin(")
+                .doesNotContain("GpuJoin(", "gpuJoin=");
+        join.assertEqual(query);
+        assertThat(join.set("gpu-join.sql.star-joins", "false").explain(query))
+                .contains("GpuJoin(")
+                .doesNotContain("GpuStarJoin(");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, b.id FROM a FULL JOIN b ON a.k = b.k",
+                "SELECT a.id, b.id FROM b LEFT JOIN a ON a.k = b.k",
+                "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND a.v > b.v",
+                "SELECT b.id, c.id FROM b JOIN c ON b.k = c.k",
+                "SELECT a.id, x.n FROM a JOIN (SELECT k, COUNT(*) AS n FROM b GROUP BY k) x ON a.k = x.k",
+                "SELECT /*+ STATE_TTL('b' = '1 d') */ a.id, b.id FROM a JOIN b ON a.k = b.k"
+            })
+    void shouldKeepRowsOfBothSidesIfNoneCanBeLoaded(String query) throws Exception {
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query)).contains("GpuJoin(").doesNotContain("GpuStarJoin(");
+        join.assertEqual(query);
+    }
+
     private static void assertReplacedAndEqual(SqlComparison join, String query) throws Exception {
         assertThat(join.explain(query)).contains("GpuJoin(").doesNotContain("gpuJoin=");
         join.assertEqual(query);
