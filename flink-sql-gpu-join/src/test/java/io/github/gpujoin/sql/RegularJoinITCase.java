@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -140,6 +141,32 @@ class RegularJoinITCase {
                         .formatted(rows.formatted(key, "a"), rows.formatted(key, "b"));
         assertThat(join.explain(query)).contains("gpuJoin=[KEY_TYPE: ").doesNotContain("GpuJoin");
         join.assertEqual(query);
+    }
+
+    /**
+     * Rows are 50 ms apart, so that a row of the left side follows its match by 1.5 s. The option's
+     * time to live is so short that rows expire although a job that is held up joins them in a
+     * burst; a hint is longer.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "false, /*+ STATE_TTL('b' = '1 d') */, 10",
+        "false, /*+ STATE_TTL('a' = '1 d') */, 0",
+        "false, '', 0",
+        "true, '', 0",
+        "true, /*+ STATE_TTL('b' = '1 d') */, 10"
+    })
+    void shouldExpireRowsAsFlink(boolean isMultiWay, String hint, int results) throws Exception {
+        SqlComparison join =
+                new SqlComparison()
+                        .set("parallelism.default", "1")
+                        .set("table.exec.state.ttl", "5 ms")
+                        .set("table.optimizer.multi-join.enabled", String.valueOf(isMultiWay))
+                        .with(
+                                "CREATE TABLE s (id INT, later INT) WITH ('connector'='datagen', 'rows-per-second'='20', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='40', 'fields.later.kind'='sequence', 'fields.later.start'='31', 'fields.later.end'='70')");
+        String query = "SELECT %s a.id, b.id FROM s a JOIN s b ON a.id = b.later".formatted(hint);
+        assertThat(join.explain(query)).contains(isMultiWay ? "GpuMultiJoin(" : "GpuJoin(");
+        assertThat(join.results(query)).hasSize(results).isEqualTo(join.flinkResults(query));
     }
 
     // ------------------------------------------------------------------ bounded sides
