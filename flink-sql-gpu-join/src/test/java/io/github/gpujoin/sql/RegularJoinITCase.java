@@ -2,14 +2,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql;
 
+import static org.apache.flink.table.api.Expressions.$;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Random;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.apache.flink.table.api.ApiExpression;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -225,6 +232,48 @@ class RegularJoinITCase {
     void shouldKeepRowsOfBothSidesIfNoneCanBeLoaded(String query) throws Exception {
         SqlComparison join = withBoundedTables();
         assertThat(join.explain(query)).contains("GpuJoin(").doesNotContain("GpuStarJoin(");
+        join.assertEqual(query);
+    }
+
+    // ------------------------------------------------------------------ Table API
+
+    /** Returns both tables, with names of columns that differ. */
+    private static Table renamed(TableEnvironment tables, String name) {
+        return tables.from(name)
+                .select(
+                        $("id").as(name + "Id"),
+                        $("k").as(name + "K"),
+                        $("name").as(name + "Name"),
+                        $("v").as(name + "V"));
+    }
+
+    static Stream<Named<BiFunction<Table, Table, Table>>> joinsOfTheTableApi() {
+        ApiExpression condition = $("aK").isEqual($("bK"));
+        ApiExpression isGreater = $("aV").isGreater($("bV"));
+        return Stream.of(
+                Named.of("inner", (a, b) -> a.join(b).where(condition.and(isGreater))),
+                Named.of("left", (a, b) -> a.leftOuterJoin(b, condition)),
+                Named.of("full", (a, b) -> a.fullOuterJoin(b, condition)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("joinsOfTheTableApi")
+    void shouldJoinTablesOfTheTableApi(BiFunction<Table, Table, Table> join) throws Exception {
+        Function<TableEnvironment, Table> query =
+                tables -> join.apply(renamed(tables, "a"), renamed(tables, "b"));
+        SqlComparison changing = comparison(ChangingTable.APPENDED, ChangingTable.RETRACTED);
+        assertThat(changing.explain(query)).contains("GpuJoin(");
+        changing.assertEqual(query);
+    }
+
+    @Test
+    void shouldLoadBoundedTableOfTheTableApi() throws Exception {
+        Function<TableEnvironment, Table> query =
+                tables ->
+                        renamed(tables, "a")
+                                .leftOuterJoin(renamed(tables, "b"), $("aK").isEqual($("bK")));
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query)).contains("GpuStarJoin(");
         join.assertEqual(query);
     }
 

@@ -9,8 +9,11 @@ import org.apache.flink.table.runtime.operators.join.FlinkJoinType;
  *
  * @param type INNER, LEFT, SEMI or ANTI; RIGHT if the left side is the dimension
  * @param isLeftDimension whether the left side is the bounded one; otherwise the right side is
+ * @param isLookupTable whether the statement looks up rows of the dimension, which is read once
+ *     instead
  */
-public record StarJoinSpec(JoinKeys keys, FlinkJoinType type, boolean isLeftDimension) {
+public record StarJoinSpec(
+        JoinKeys keys, FlinkJoinType type, boolean isLeftDimension, boolean isLookupTable) {
 
     /** Whether results have columns of the dimension. */
     boolean hasDimensionColumns() {

@@ -38,7 +38,8 @@ public final class StreamPhysicalGpuStarJoin extends StreamPhysicalJoin {
     @Override
     public RelWriter explainTerms(RelWriter writer) {
         return super.explainTerms(writer)
-                .item("dimension", spec.isLeftDimension() ? "left" : "right");
+                .item("dimension", spec.isLeftDimension() ? "left" : "right")
+                .itemIf("lookupTable", "read once, at the start", spec.isLookupTable());
     }
 
     @Override

@@ -27,7 +27,8 @@ final class BoundedRows {
                 : rel.getInputs().stream().allMatch(BoundedRows::isBounded);
     }
 
-    private static boolean isBounded(RelOptTable table) {
+    /** Whether the source of a table is bounded. */
+    static boolean isBounded(RelOptTable table) {
         IntermediateRelTable part = table.unwrap(IntermediateRelTable.class);
         if (part != null) {
             // A part of the plan that several statements read is optimized before them.

@@ -78,6 +78,9 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
         }
         replacements.add(new RegularJoinReplacement());
         replacements.add(new MultiJoinReplacement());
+        if (isSet(GpuJoinOptions.SQL_LOAD_LOOKUP_TABLES)) {
+            replacements.add(new LookupJoinReplacement());
+        }
         replacements.add(new JoinsOfFlink());
         return replacements;
     }

@@ -46,7 +46,8 @@ final class StarJoinReplacement implements JoinReplacement {
                         new StarJoinSpec(
                                 JoinKeys.of(join.joinSpec()),
                                 join.joinSpec().getJoinType(),
-                                isLeftDimension));
+                                isLeftDimension,
+                                false));
         Optional<RexNode> condition = join.joinSpec().getNonEquiCondition();
         return condition.isPresent()
                 ? ResidualCondition.behindInnerOfStreams(replacement, condition.get())

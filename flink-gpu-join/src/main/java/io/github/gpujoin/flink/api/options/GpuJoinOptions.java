@@ -482,6 +482,18 @@ public final class GpuJoinOptions {
                                     + " and are not kept afterwards. Otherwise, the join keeps all"
                                     + " rows of both sides, and has results from the start.");
 
+    /** The option {@code gpu-join.sql.load-lookup-tables}. */
+    public static final ConfigOption<Boolean> SQL_LOAD_LOOKUP_TABLES =
+            ConfigOptions.key("gpu-join.sql.load-lookup-tables")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a lookup join of SQL in streaming mode runs as a star join that"
+                                    + " reads the lookup table once, at the start of the job, if its"
+                                    + " connector is a bounded source too. Results do not follow"
+                                    + " later changes of the table. Otherwise, lookup joins stay"
+                                    + " Flink's.");
+
     private GpuJoinOptions() {}
 
     /**
