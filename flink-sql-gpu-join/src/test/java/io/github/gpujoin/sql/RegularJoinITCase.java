@@ -235,6 +235,15 @@ class RegularJoinITCase {
         join.assertEqual(query);
     }
 
+    @Test
+    void shouldLoadBoundedSideOnlyIfItsRowsDoNotExpire() {
+        SqlComparison join = withBoundedTables().set("table.exec.state.ttl", "1 h");
+        String query = "SELECT %s a.id, b.id FROM a JOIN b ON a.k = b.k";
+        assertThat(join.explain(query.formatted(""))).contains("GpuJoin(");
+        assertThat(join.explain(query.formatted("/*+ STATE_TTL('b' = '0 s') */")))
+                .contains("GpuStarJoin(");
+    }
+
     // ------------------------------------------------------------------ Table API
 
     /** Returns both tables, with names of columns that differ. */
