@@ -58,7 +58,7 @@ class JoinPlanITCase {
         return env.getTransformations().stream()
                 .flatMap(root -> root.getTransitivePredecessors().stream())
                 .map(Transformation::getUid)
-                .filter(uid -> uid != null && uid.startsWith("gpu-join-"))
+                .filter(uid -> uid != null && uid.matches("gpu-(star-)?join-.*"))
                 .distinct()
                 .sorted()
                 .toList();

@@ -106,6 +106,35 @@ class JoinsOfFlinkITCase {
         assertStays(batch(), "LOOKUP_JOIN", query);
     }
 
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, a.ts, c.* FROM a JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.id",
+                "SELECT a.id, c.k FROM a LEFT JOIN c FOR SYSTEM_TIME AS OF a.p ON a.id = c.k AND c.id > 7",
+                "SELECT a.id, c.id FROM a JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.k AND a.id < c.id",
+                "SELECT a.k, COUNT(*) FROM a JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.id AND a.id = c.k GROUP BY a.k",
+                "SELECT window_start, COUNT(*) FROM TABLE(TUMBLE((SELECT a.ts, c.id FROM a JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.k), DESCRIPTOR(ts), INTERVAL '4' SECOND)) GROUP BY window_start, window_end"
+            })
+    void shouldLoadLookupTableIfSet(String query) throws Exception {
+        SqlComparison join = streaming().set("gpu-join.sql.load-lookup-tables", "true");
+        assertThat(join.explain(query))
+                .contains("lookupTable=[read once, at the start]")
+                .doesNotContain("LookupJoin(");
+        join.assertEqual(query);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, c.id FROM a LEFT JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.k AND a.id < c.id",
+                "SELECT /*+ LOOKUP('table'='c', 'retry-predicate'='lookup_miss', 'retry-strategy'='fixed_delay', 'fixed-delay'='1 ms', 'max-attempts'='1') */ a.id, c.id FROM a JOIN c FOR SYSTEM_TIME AS OF a.p ON a.k = c.id",
+                "SELECT x.k, c.id FROM (SELECT k, PROCTIME() AS p FROM a GROUP BY k) x JOIN c FOR SYSTEM_TIME AS OF x.p ON x.k = c.id"
+            })
+    void shouldLookUpWhatLoadedTableDoesNotReplace(String query) throws Exception {
+        SqlComparison join = streaming().set("gpu-join.sql.load-lookup-tables", "true");
+        assertStays(join, "LOOKUP_JOIN", query);
+    }
+
     @Test
     void shouldExplainNestedLoopJoin() throws Exception {
         assertStays(

@@ -2,18 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql;
 
+import static org.apache.flink.table.api.Expressions.$;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Random;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.stream.Stream;
+import org.apache.flink.table.api.ApiExpression;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -139,6 +147,142 @@ class RegularJoinITCase {
                 "SELECT x.id, y.id FROM %s x JOIN %s y ON x.nested = y.nested"
                         .formatted(rows.formatted(key, "a"), rows.formatted(key, "b"));
         assertThat(join.explain(query)).contains("gpuJoin=[KEY_TYPE: ").doesNotContain("GpuJoin");
+        join.assertEqual(query);
+    }
+
+    /**
+     * Rows are 50 ms apart, so that a row of the left side follows its match by 1.5 s. The option's
+     * time to live is so short that rows expire although a job that is held up joins them in a
+     * burst; a hint is longer.
+     */
+    @ParameterizedTest
+    @CsvSource({
+        "false, /*+ STATE_TTL('b' = '1 d') */, 10",
+        "false, /*+ STATE_TTL('a' = '1 d') */, 0",
+        "false, '', 0",
+        "true, '', 0",
+        "true, /*+ STATE_TTL('b' = '1 d') */, 10"
+    })
+    void shouldExpireRowsAsFlink(boolean isMultiWay, String hint, int results) throws Exception {
+        SqlComparison join =
+                new SqlComparison()
+                        .set("parallelism.default", "1")
+                        .set("table.exec.state.ttl", "5 ms")
+                        .set("table.optimizer.multi-join.enabled", String.valueOf(isMultiWay))
+                        .with(
+                                "CREATE TABLE s (id INT, later INT) WITH ('connector'='datagen', 'rows-per-second'='20', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='40', 'fields.later.kind'='sequence', 'fields.later.start'='31', 'fields.later.end'='70')");
+        String query = "SELECT %s a.id, b.id FROM s a JOIN s b ON a.id = b.later".formatted(hint);
+        assertThat(join.explain(query)).contains(isMultiWay ? "GpuMultiJoin(" : "GpuJoin(");
+        assertThat(join.results(query)).hasSize(results).isEqualTo(join.flinkResults(query));
+    }
+
+    // ------------------------------------------------------------------ bounded sides
+
+    private static final String BOUNDED = ", 'bounded'='true'";
+
+    /** Tables a, whose rows are unbounded, and b and c, which are bounded. */
+    private static SqlComparison withBoundedTables() {
+        Random random = new Random(SEED);
+        return new SqlComparison()
+                .with(ChangingTable.APPENDED.table("a", random))
+                .with(ChangingTable.APPENDED.table("b", random, BOUNDED))
+                .with(ChangingTable.APPENDED.table("c", random, BOUNDED));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, a.k, a.name, b.id, b.v FROM a JOIN b ON a.k = b.k",
+                "SELECT a.id, a.k, a.name, b.id, b.v FROM b JOIN a ON a.k = b.k",
+                "SELECT a.id, a.k, b.id, b.name FROM a LEFT JOIN b ON a.k = b.k",
+                "SELECT a.id, a.k, b.id, b.name FROM b RIGHT JOIN a ON a.k = b.k",
+                "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k AND a.v > b.v",
+                "SELECT * FROM a WHERE k IN (SELECT k FROM b)",
+                "SELECT * FROM a WHERE NOT EXISTS (SELECT 1 FROM b WHERE a.k = b.k AND b.v > 50)",
+                "SELECT a.id, b.id FROM a JOIN b ON a.name = b.name AND a.k = b.k",
+                "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k IS NOT DISTINCT FROM b.k",
+                "SELECT a.id, b.id FROM a JOIN b ON a.k = b.k AND a.v = b.k",
+                "SELECT a.id, b.id, c.id FROM a LEFT JOIN b ON a.k = b.k LEFT JOIN c ON a.v = c.id",
+                "SELECT a.id, x.id FROM a JOIN (SELECT * FROM b UNION ALL SELECT * FROM c) x ON a.k = x.k",
+                "SELECT a.k, COUNT(*), SUM(b.v) FROM a LEFT JOIN b ON a.k = b.k GROUP BY a.k",
+                "SELECT /*+ STATE_TTL('a' = '1 d') */ a.id, b.id FROM a JOIN b ON a.k = b.k",
+                "SELECT a.id, d.name FROM a JOIN (VALUES (1, 'x'), (2, 'y')) AS d(k, name) ON a.k = d.k"
+            })
+    void shouldLoadBoundedSide(String query) throws Exception {
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query))
+                .contains("GpuStarJoin(")
+                .doesNotContain("GpuJoin(", "gpuJoin=");
+        join.assertEqual(query);
+        assertThat(join.set("gpu-join.sql.star-joins", "false").explain(query))
+                .contains("GpuJoin(")
+                .doesNotContain("GpuStarJoin(");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "SELECT a.id, b.id FROM a FULL JOIN b ON a.k = b.k",
+                "SELECT a.id, b.id FROM b LEFT JOIN a ON a.k = b.k",
+                "SELECT a.id, b.id FROM a LEFT JOIN b ON a.k = b.k AND a.v > b.v",
+                "SELECT b.id, c.id FROM b JOIN c ON b.k = c.k",
+                "SELECT a.id, x.n FROM a JOIN (SELECT k, COUNT(*) AS n FROM b GROUP BY k) x ON a.k = x.k",
+                "SELECT /*+ STATE_TTL('b' = '1 d') */ a.id, b.id FROM a JOIN b ON a.k = b.k"
+            })
+    void shouldKeepRowsOfBothSidesIfNoneCanBeLoaded(String query) throws Exception {
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query)).contains("GpuJoin(").doesNotContain("GpuStarJoin(");
+        join.assertEqual(query);
+    }
+
+    @Test
+    void shouldLoadBoundedSideOnlyIfItsRowsDoNotExpire() {
+        SqlComparison join = withBoundedTables().set("table.exec.state.ttl", "1 h");
+        String query = "SELECT %s a.id, b.id FROM a JOIN b ON a.k = b.k";
+        assertThat(join.explain(query.formatted(""))).contains("GpuJoin(");
+        assertThat(join.explain(query.formatted("/*+ STATE_TTL('b' = '0 s') */")))
+                .contains("GpuStarJoin(");
+    }
+
+    // ------------------------------------------------------------------ Table API
+
+    /** Returns both tables, with names of columns that differ. */
+    private static Table renamed(TableEnvironment tables, String name) {
+        return tables.from(name)
+                .select(
+                        $("id").as(name + "Id"),
+                        $("k").as(name + "K"),
+                        $("name").as(name + "Name"),
+                        $("v").as(name + "V"));
+    }
+
+    static Stream<Named<BiFunction<Table, Table, Table>>> joinsOfTheTableApi() {
+        ApiExpression condition = $("aK").isEqual($("bK"));
+        ApiExpression isGreater = $("aV").isGreater($("bV"));
+        return Stream.of(
+                Named.of("inner", (a, b) -> a.join(b).where(condition.and(isGreater))),
+                Named.of("left", (a, b) -> a.leftOuterJoin(b, condition)),
+                Named.of("full", (a, b) -> a.fullOuterJoin(b, condition)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("joinsOfTheTableApi")
+    void shouldJoinTablesOfTheTableApi(BiFunction<Table, Table, Table> join) throws Exception {
+        Function<TableEnvironment, Table> query =
+                tables -> join.apply(renamed(tables, "a"), renamed(tables, "b"));
+        SqlComparison changing = comparison(ChangingTable.APPENDED, ChangingTable.RETRACTED);
+        assertThat(changing.explain(query)).contains("GpuJoin(");
+        changing.assertEqual(query);
+    }
+
+    @Test
+    void shouldLoadBoundedTableOfTheTableApi() throws Exception {
+        Function<TableEnvironment, Table> query =
+                tables ->
+                        renamed(tables, "a")
+                                .leftOuterJoin(renamed(tables, "b"), $("aK").isEqual($("bK")));
+        SqlComparison join = withBoundedTables();
+        assertThat(join.explain(query)).contains("GpuStarJoin(");
         join.assertEqual(query);
     }
 

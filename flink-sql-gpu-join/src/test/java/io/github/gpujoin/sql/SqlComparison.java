@@ -9,9 +9,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.table.api.EnvironmentSettings;
+import org.apache.flink.table.api.Table;
 import org.apache.flink.table.api.TableEnvironment;
+import org.apache.flink.table.api.TableResult;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
 import org.apache.flink.types.RowKind;
@@ -69,6 +72,10 @@ public final class SqlComparison {
         return environment(true).explainSql(query);
     }
 
+    String explain(Function<TableEnvironment, Table> query) {
+        return query.apply(environment(true)).explain();
+    }
+
     /** Returns the results with this project's joins, sorted, after all changes. */
     public List<String> results(String query) throws Exception {
         return materialized(environment(true), query);
@@ -86,10 +93,22 @@ public final class SqlComparison {
         assertThat(results(query)).containsExactlyElementsOf(expected);
     }
 
+    /** Compares results of a query of the Table API in the same way. */
+    void assertEqual(Function<TableEnvironment, Table> query) throws Exception {
+        List<String> expected = materialized(query.apply(environment(false)).execute());
+        assertThat(expected).isNotEmpty();
+        assertThat(materialized(query.apply(environment(true)).execute()))
+                .containsExactlyElementsOf(expected);
+    }
+
     private static List<String> materialized(TableEnvironment tables, String query)
             throws Exception {
+        return materialized(tables.executeSql(query));
+    }
+
+    private static List<String> materialized(TableResult result) throws Exception {
         List<String> rows = new ArrayList<>();
-        try (CloseableIterator<Row> results = tables.executeSql(query).collect()) {
+        try (CloseableIterator<Row> results = result.collect()) {
             while (results.hasNext()) {
                 Row row = results.next();
                 RowKind kind = row.getKind();

@@ -43,6 +43,10 @@ class SqlSavepointITCase {
     /** All inputs have one key, so that the planner puts them into one join. */
     private static final String MULTI_JOIN = JOIN + " JOIN c ON a.id = c.id";
 
+    private static final String STAR_JOIN =
+            "INSERT INTO sink SELECT a.id, b.id FROM a JOIN bounded b ON a.id = %d - b.id"
+                    .formatted(ROWS + 1);
+
     @TempDir private Path folder;
 
     @AfterEach
@@ -117,6 +121,25 @@ class SqlSavepointITCase {
         withMultiJoin(restored(true, savepoint)).executeSql(MULTI_JOIN).await();
 
         assertThat(results()).containsExactlyInAnyOrderElementsOf(allPairs());
+    }
+
+    /** The bounded side has ended before the savepoint, so its rows are read from state. */
+    @Test
+    void shouldRestoreBoundedSideOfAStarJoin() throws Exception {
+        TableEnvironment tables = withBoundedTable(environment(true, SLOW));
+        assertThat(tables.explainSql(STAR_JOIN)).contains("GpuStarJoin(");
+        String savepoint = stopped(tables.executeSql(STAR_JOIN).getJobClient().orElseThrow());
+
+        withBoundedTable(restored(true, savepoint)).executeSql(STAR_JOIN).await();
+
+        assertThat(results()).containsExactlyInAnyOrderElementsOf(allPairs());
+    }
+
+    private static TableEnvironment withBoundedTable(TableEnvironment tables) {
+        tables.executeSql(
+                "CREATE TABLE bounded (id INT) WITH ('connector'='datagen', 'number-of-rows'='%1$d', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='%1$d')"
+                        .formatted(ROWS));
+        return tables;
     }
 
     private static TableEnvironment withMultiJoin(TableEnvironment tables) {

@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql;
 
+import static org.apache.flink.table.api.Expressions.$;
+import static org.apache.flink.table.api.Expressions.call;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.LocalDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Function;
+import org.apache.flink.table.api.Table;
+import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
@@ -217,6 +222,40 @@ class TemporalJoinITCase {
         assertThat(join.results(query))
                 .hasSize(ORDERS.size())
                 .contains("+I[4, 40, null]", "+I[5, 50, null]");
+    }
+
+    private static Table withTemporalFunction(TableEnvironment tables) {
+        tables.createTemporarySystemFunction(
+                "rates_at",
+                tables.from("rates")
+                        .select($("currency").as("c"), $("rate"), $("since"))
+                        .createTemporalTableFunction($("since"), $("c")));
+        return tables.from("orders")
+                .joinLateral(call("rates_at", $("ts")), $("currency").isEqual($("c")))
+                .select($("id"), $("price"), $("rate"));
+    }
+
+    /** The Table API has no FOR SYSTEM_TIME, but a query of SQL reads its tables. */
+    @Test
+    void shouldJoinVersionsOfTablesOfTheTableApi() throws Exception {
+        Function<TableEnvironment, Table> query =
+                tables -> {
+                    tables.createTemporaryView(
+                            "paid", tables.from("orders").where($("price").isGreater(10L)));
+                    return tables.sqlQuery(
+                                    "SELECT p.id, p.price, r.rate FROM paid p LEFT JOIN rates FOR SYSTEM_TIME AS OF p.ts AS r ON p.currency = r.currency")
+                            .where($("id").isLess(6));
+                };
+        assertThat(comparison().explain(query)).contains("GpuTemporalJoin(");
+        comparison().assertEqual(query);
+    }
+
+    @Test
+    void shouldLeaveTemporalTableFunctionToFlink() throws Exception {
+        assertThat(comparison().explain(TemporalJoinITCase::withTemporalFunction))
+                .contains("gpuJoin=[TEMPORAL_FUNCTION: ")
+                .doesNotContain("GpuTemporalJoin(");
+        comparison().assertEqual(TemporalJoinITCase::withTemporalFunction);
     }
 
     @Test

@@ -47,7 +47,7 @@ final class BatchJoinReplacement implements JoinReplacement {
                         JoinKeys.of(join.joinSpec()));
         Optional<RexNode> condition = join.joinSpec().getNonEquiCondition();
         return condition.isPresent()
-                ? ResidualCondition.behindInner(replacement, condition.get())
+                ? ResidualCondition.behindInnerOfBatch(replacement, condition.get())
                 : replacement;
     }
 

@@ -3,10 +3,12 @@
 package io.github.gpujoin.sql.plan;
 
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.calcite.sql.SqlOperatorTable;
 import org.apache.calcite.sql.parser.SqlParser;
 import org.apache.calcite.sql2rel.SqlToRelConverter;
+import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.table.api.TableConfig;
 import org.apache.flink.table.planner.calcite.CalciteConfig;
 import org.apache.flink.table.planner.plan.optimize.program.BatchOptimizeContext;
@@ -41,9 +43,9 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
         }
     }
 
-    private boolean isEnabled() {
+    private boolean isSet(ConfigOption<Boolean> option) {
         try {
-            return tables.get(GpuJoinOptions.SQL_ENABLED);
+            return tables.get(option);
         } catch (IllegalArgumentException e) {
             GpuJoinOptions.check(
                     tables.getConfiguration()); // its message has the option and the remedy
@@ -53,7 +55,7 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
 
     @Override
     public Option<FlinkChainedProgram<StreamOptimizeContext>> getStreamProgram() {
-        if (!isEnabled()) {
+        if (!isSet(GpuJoinOptions.SQL_ENABLED)) {
             return previous.getStreamProgram();
         }
         FlinkChainedProgram<StreamOptimizeContext> programs = new FlinkChainedProgram<>();
@@ -64,18 +66,28 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
         programs.addLast("optimizer", optimizer);
         programs.addLast(
                 "GPU joins",
-                new JoinProgram<>(
-                        List.of(
-                                new TemporalJoinReplacement(),
-                                new RegularJoinReplacement(),
-                                new MultiJoinReplacement(),
-                                new JoinsOfFlink())));
+                new JoinProgram<>(streamReplacements()));
         return new Some<>(programs);
+    }
+
+    private List<JoinReplacement> streamReplacements() {
+        List<JoinReplacement> replacements = new ArrayList<>();
+        replacements.add(new TemporalJoinReplacement());
+        if (isSet(GpuJoinOptions.SQL_STAR_JOINS)) {
+            replacements.add(new StarJoinReplacement());
+        }
+        replacements.add(new RegularJoinReplacement());
+        replacements.add(new MultiJoinReplacement());
+        if (isSet(GpuJoinOptions.SQL_LOAD_LOOKUP_TABLES)) {
+            replacements.add(new LookupJoinReplacement());
+        }
+        replacements.add(new JoinsOfFlink());
+        return replacements;
     }
 
     @Override
     public Option<FlinkChainedProgram<BatchOptimizeContext>> getBatchProgram() {
-        if (!isEnabled()) {
+        if (!isSet(GpuJoinOptions.SQL_ENABLED)) {
             return previous.getBatchProgram();
         }
         FlinkChainedProgram<BatchOptimizeContext> programs = new FlinkChainedProgram<>();

@@ -15,13 +15,11 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rel.core.JoinRelType;
 import org.apache.calcite.rex.RexUtil;
-import org.apache.flink.table.api.config.ExecutionConfigOptions;
 import org.apache.flink.table.planner.hint.StateTtlHint;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalMultiJoin;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalRel;
@@ -111,7 +109,9 @@ final class MultiJoinReplacement implements JoinReplacement {
      */
     private static RegularJoinSpec.Input input(
             StreamPhysicalMultiJoin join, MultiJoinParts parts, int input, List<Integer> key) {
-        long timeToLiveMs = timeToLiveMs(join, parts, input);
+        long timeToLiveMs =
+                TimesToLive.hintedMs(
+                        StateTtlHint.getStateTtlFromHintOnMultiRel(parts.hints()), input, join);
         if (ChangelogPlanUtils.isInsertOnly((StreamPhysicalRel) join.getInput(input))) {
             return new RegularJoinSpec.Input(RowIdentity.APPEND_ONLY, List.of(), timeToLiveMs);
         }
@@ -139,17 +139,6 @@ final class MultiJoinReplacement implements JoinReplacement {
                 identity.isEmpty() ? RowIdentity.JOIN_KEY : RowIdentity.UNIQUE_COLUMNS,
                 List.copyOf(identity),
                 timeToLiveMs);
-    }
-
-    private static long timeToLiveMs(
-            StreamPhysicalMultiJoin join, MultiJoinParts parts, int input) {
-        Map<Integer, Long> hinted = StateTtlHint.getStateTtlFromHintOnMultiRel(parts.hints());
-        Long timeToLiveMs = hinted.get(input);
-        return timeToLiveMs != null
-                ? timeToLiveMs
-                : ShortcutUtils.unwrapTableConfig(join)
-                        .get(ExecutionConfigOptions.IDLE_STATE_RETENTION)
-                        .toMillis();
     }
 
     // ------------------------------------------------------------------ refusals

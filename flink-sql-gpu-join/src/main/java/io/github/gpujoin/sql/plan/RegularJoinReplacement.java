@@ -11,17 +11,13 @@ import io.github.gpujoin.sql.physical.StreamPhysicalGpuJoin;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.apache.calcite.rel.RelNode;
 import org.apache.calcite.rex.RexUtil;
-import org.apache.flink.table.api.config.ExecutionConfigOptions;
-import org.apache.flink.table.planner.hint.StateTtlHint;
 import org.apache.flink.table.planner.plan.nodes.exec.spec.JoinSpec;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalJoin;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalRel;
 import org.apache.flink.table.planner.plan.utils.ChangelogPlanUtils;
-import org.apache.flink.table.planner.utils.ShortcutUtils;
 import org.apache.flink.table.types.logical.RowType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,7 +69,7 @@ final class RegularJoinReplacement implements JoinReplacement {
 
     private static RegularJoinSpec.Input input(StreamPhysicalJoin join, int side, int[] keys) {
         StreamPhysicalRel rows = (StreamPhysicalRel) join.getInput(side);
-        long timeToLiveMs = timeToLiveMs(join, side);
+        long timeToLiveMs = TimesToLive.ofSideMs(join, side);
         if (ChangelogPlanUtils.isInsertOnly(rows)) {
             return new RegularJoinSpec.Input(RowIdentity.APPEND_ONLY, List.of(), timeToLiveMs);
         }
@@ -92,16 +88,6 @@ final class RegularJoinReplacement implements JoinReplacement {
                                 new RegularJoinSpec.Input(
                                         RowIdentity.UNIQUE_COLUMNS, smallest, timeToLiveMs))
                 .orElse(new RegularJoinSpec.Input(RowIdentity.MULTISET, List.of(), timeToLiveMs));
-    }
-
-    private static long timeToLiveMs(StreamPhysicalJoin join, int side) {
-        Map<Integer, Long> hinted = StateTtlHint.getStateTtlFromHintOnBiRel(join.getHints());
-        Long timeToLiveMs = hinted.get(side);
-        return timeToLiveMs != null
-                ? timeToLiveMs
-                : ShortcutUtils.unwrapTableConfig(join)
-                        .get(ExecutionConfigOptions.IDLE_STATE_RETENTION)
-                        .toMillis();
     }
 
     private static Optional<SqlReason> refusal(StreamPhysicalJoin join, RegularJoinSpec spec) {

@@ -17,8 +17,8 @@ import org.apache.flink.table.planner.plan.nodes.physical.batch.BatchPhysicalCal
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalCalc;
 
 /**
- * Evaluates the condition of a join besides its keys behind the join. That is right where a left
- * row has at most one match: if the condition rejects it, the row has none.
+ * Evaluates the condition of a join besides its keys behind the join. That is right for inner joins,
+ * and where a left row has at most one match: if the condition rejects it, the row has none.
  */
 final class ResidualCondition {
 
@@ -29,23 +29,41 @@ final class ResidualCondition {
      *
      * @param join without the condition
      */
-    static RelNode behindInner(Join join, RexNode condition) {
+    static RelNode behindInnerOfBatch(Join join, RexNode condition) {
+        return new BatchPhysicalCalc(
+                join.getCluster(),
+                join.getTraitSet(),
+                join,
+                filter(join, condition),
+                join.getRowType());
+    }
+
+    /**
+     * Evaluates the condition of an inner join of streaming mode.
+     *
+     * @param join without the condition
+     */
+    static RelNode behindInnerOfStreams(Join join, RexNode condition) {
+        return new StreamPhysicalCalc(
+                join.getCluster(),
+                join.getTraitSet(),
+                join,
+                filter(join, condition),
+                join.getRowType());
+    }
+
+    private static RexProgram filter(Join join, RexNode condition) {
         RexBuilder builder = join.getCluster().getRexBuilder();
         RelDataType row = join.getRowType();
         List<RexNode> columns = new ArrayList<>();
         for (int i = 0; i < row.getFieldCount(); i++) {
             columns.add(builder.makeInputRef(join, i));
         }
-        return new BatchPhysicalCalc(
-                join.getCluster(),
-                join.getTraitSet(),
-                join,
-                RexProgram.create(row, columns, condition, row, builder),
-                row);
+        return RexProgram.create(row, columns, condition, row, builder);
     }
 
     /**
-     * Evaluates the condition of a join of streaming mode.
+     * Evaluates the condition of a temporal join.
      *
      * @param join INNER or LEFT, without the condition
      * @param condition on columns of both sides, deterministic

@@ -29,9 +29,13 @@ class TpchITCase {
     private static SqlComparison streaming;
     private static SqlComparison batch;
 
+    /** Line items go on, all other tables are bounded. */
+    private static SqlComparison star;
+
     @BeforeAll
     static void createTables() {
         streaming = new SqlComparison();
+        star = new SqlComparison();
         batch =
                 new SqlComparison()
                         .inBatchMode()
@@ -47,12 +51,15 @@ class TpchITCase {
                             "'changelog-mode'='I,UB,UA,D'",
                             TestValuesTableFactory.registerData(
                                     table.changes(SCALE_FACTOR, new Random(SEED)))));
-            batch.with(
+            String inserts = TestValuesTableFactory.registerData(table.inserts(SCALE_FACTOR));
+            String bounded =
                     definition.formatted(
-                            table.name(),
-                            table.schema(),
-                            "'bounded'='true'",
-                            TestValuesTableFactory.registerData(table.inserts(SCALE_FACTOR))));
+                            table.name(), table.schema(), "'bounded'='true'", inserts);
+            batch.with(bounded);
+            star.with(
+                    table.name().equals("lineitem")
+                            ? bounded.replace("'bounded'='true'", "'bounded'='false'")
+                            : bounded);
         }
     }
 
@@ -66,6 +73,13 @@ class TpchITCase {
     void shouldEqualFlinkOverChanges(TpchQuery query) throws Exception {
         assertThat(streaming.explain(query.sql())).contains("GpuJoin(");
         streaming.assertEqual(query.sql());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"Q3", "Q9"})
+    void shouldEqualFlinkOverBoundedDimensions(TpchQuery query) throws Exception {
+        assertThat(star.explain(query.sql())).contains("GpuStarJoin(");
+        star.assertEqual(query.sql());
     }
 
     @ParameterizedTest

@@ -471,6 +471,29 @@ public final class GpuJoinOptions {
                                     + " statement, in environments with GpuJoin.enable and in clusters"
                                     + " with the planner jar.");
 
+    /** The option {@code gpu-join.sql.star-joins}. */
+    public static final ConfigOption<Boolean> SQL_STAR_JOINS =
+            ConfigOptions.key("gpu-join.sql.star-joins")
+                    .booleanType()
+                    .defaultValue(true)
+                    .withDescription(
+                            "Whether a regular join of SQL with one bounded side runs as a star join:"
+                                    + " rows of the other side wait until the bounded side has ended,"
+                                    + " and are not kept afterwards. Otherwise, the join keeps all"
+                                    + " rows of both sides, and has results from the start.");
+
+    /** The option {@code gpu-join.sql.load-lookup-tables}. */
+    public static final ConfigOption<Boolean> SQL_LOAD_LOOKUP_TABLES =
+            ConfigOptions.key("gpu-join.sql.load-lookup-tables")
+                    .booleanType()
+                    .defaultValue(false)
+                    .withDescription(
+                            "Whether a lookup join of SQL in streaming mode runs as a star join that"
+                                    + " reads the lookup table once, at the start of the job, if its"
+                                    + " connector is a bounded source too. Results do not follow"
+                                    + " later changes of the table. Otherwise, lookup joins stay"
+                                    + " Flink's.");
+
     private GpuJoinOptions() {}
 
     /**
