@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /** A device for bulk joins that the CPU emulates, see {@link BulkKernelsOnHost}. Thread-safe. */
 final class HostBulkDevice {
@@ -25,6 +26,7 @@ final class HostBulkDevice {
 
     private int calls;
     private boolean refusesNext;
+    private @Nullable Thread refusedThread;
     private boolean refusesDevice;
     private boolean refusesPinned;
     private boolean refusesPinnedWhenDividing;
@@ -69,6 +71,11 @@ final class HostBulkDevice {
         refusesNext = true;
     }
 
+    /** Refuses the next allocation of device memory by a thread. */
+    synchronized void refuseNextDeviceAllocationOf(Thread thread) {
+        refusedThread = thread;
+    }
+
     /** Refuses device memory from now on. */
     synchronized void refuseDevice() {
         refusesDevice = true;
@@ -103,8 +110,10 @@ final class HostBulkDevice {
         if (method.getName().equals("blockSharedBytes")) {
             return blockSharedBytes;
         }
-        if ((refusesNext || refusesDevice) && method.getName().equals("allocateDevice")) {
+        boolean isRefused = refusesNext || refusesDevice || refusedThread == Thread.currentThread();
+        if (isRefused && method.getName().equals("allocateDevice")) {
             refusesNext = false;
+            refusedThread = null;
             refuse(arguments[0]);
         }
         boolean pins = Set.of("allocatePinned", "pin").contains(method.getName());
