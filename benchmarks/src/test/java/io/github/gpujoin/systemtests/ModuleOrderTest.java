@@ -50,7 +50,7 @@ class ModuleOrderTest {
      */
     private static final List<List<String>> LEVELS =
             List.of(
-                    List.of("core.region", "core.natives"),
+                    List.of("core.region", "core.natives", "core.thread"),
                     List.of("core.layout"),
                     List.of("core.histogram"),
                     List.of("core.encoding", "core.engine", "core.ring", "core.slot"),

@@ -3,6 +3,7 @@
 package io.github.gpujoin.formats.parquet;
 
 import io.github.gpujoin.core.layout.Chunk;
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -13,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.flink.annotation.Internal;
 import org.apache.flink.core.fs.Path;
@@ -171,18 +171,7 @@ public final class ParquetChunkWriter implements Closeable {
         }
         isClosed = true;
         threads.shutdownNow();
-        boolean isInterrupted = false;
-        boolean isTerminated = false;
-        while (!isTerminated) {
-            try {
-                isTerminated = threads.awaitTermination(1, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        UninterruptibleWait.untilTerminated(threads);
         if (!isFinished) {
             file.close();
         }

@@ -13,6 +13,7 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
 import io.github.gpujoin.core.region.Closing;
 import io.github.gpujoin.core.region.MemoryRefusedException;
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -286,20 +287,8 @@ public final class CpuRadixJoin extends AbstractBulkJoin {
                 partitioning.release();
             }
         }
-        boolean isInterrupted = false;
-        boolean isTerminated = false;
-        while (!isTerminated) {
-            try {
-                // Tasks check their interrupt before each slice of a chunk and each block of
-                // tuples.
-                isTerminated = threads.awaitTermination(1, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        // Tasks check their interrupt before each slice of a chunk and each block of tuples.
+        UninterruptibleWait.untilTerminated(threads);
         Closing.all(lanes, RadixLane::close);
     }
 }

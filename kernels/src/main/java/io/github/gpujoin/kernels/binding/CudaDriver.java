@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.binding;
 
+import io.github.gpujoin.core.region.Region;
+
 /**
  * One device through the CUDA driver: memory, copies and kernel launches on one stream, and copies
  * on three other streams that run concurrently with kernels and with each other.
@@ -43,22 +45,15 @@ public interface CudaDriver extends AutoCloseable {
     /** Allocates page-locked host memory with unspecified content, mapped for the device. */
     long allocatePinned(long lengthBytes);
 
-    /** Writes to memory, so that the operating system provides its pages. */
-    @FunctionalInterface
-    interface PageTouch {
-
-        /**
-         * @param address of the first page
-         */
-        void touch(long address, long lengthBytes);
-    }
-
     /**
-     * Does the same as {@link #allocatePinned(long)} with pages that the caller has threads touch:
-     * the driver alone provides 1.5 to 2.7 GB/s.
+     * Pins memory, and maps it for the device at the same address. If threads have touched its
+     * pages before, that is faster than {@link #allocatePinned}, which provides 1.5 to 2.7 GB/s.
+     *
+     * @param region whole pages; {@link #freePinned} closes it, and the caller if this call fails
      */
-    long allocatePinned(long lengthBytes, PageTouch pages);
+    void pin(Region region);
 
+    /** Frees memory of {@link #allocatePinned} or {@link #pin}. */
     void freePinned(long address);
 
     /**

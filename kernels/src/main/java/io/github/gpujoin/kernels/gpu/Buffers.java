@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayDeque;
 import java.util.concurrent.atomic.AtomicLong;
@@ -63,12 +62,11 @@ final class Buffers implements AutoCloseable {
     }
 
     /**
-     * Does the same faster: with memory of ended joins, or with pages that the caller touches.
-     *
-     * @param pages touches new pages
+     * Does the same faster: with memory of ended joins, or with pages that the caller touches. Not
+     * called while the serving kernel is stopped.
      */
-    long slab(long lengthBytes, CudaDriver.PageTouch pages) {
-        KeptSlabs.Slab slab = memory.allocateSlab(lengthBytes, limits, pages);
+    long slab(long lengthBytes, DeviceMemory.Pinning pinning) {
+        KeptSlabs.Slab slab = memory.allocateSlab(lengthBytes, limits, pinning);
         return add(new Buffer(slab.address(), slab.lengthBytes(), Kind.SLAB));
     }
 

@@ -18,8 +18,8 @@ import java.util.function.Supplier;
 
 /**
  * A device and the memory of one bulk join on it. The serving kernel of streaming joins occupies
- * the whole device, so it is stopped while the bulk join allocates or computes. Not thread-safe,
- * except for {@link #memoryBytes}.
+ * the whole device, so it is stopped while the bulk join allocates or computes. Copies of runs, and
+ * actions while the kernel is stopped, may come from any thread; opening and closing from one.
  */
 final class BulkDevice implements AutoCloseable {
 
@@ -33,11 +33,15 @@ final class BulkDevice implements AutoCloseable {
     /** Owners of all memory of the join. */
     private final List<Buffers> owners = new CopyOnWriteArrayList<>();
 
+    private final Buffers mailboxBuffers;
+
     private final BulkThreads threads;
 
     private final AtomicLongArray waitedNs = new AtomicLongArray(BulkWait.values().length);
 
     private final WordCopies words;
+
+    private boolean isClosed;
 
     /**
      * @param lease released by {@link #close}, and here if the constructor fails
@@ -52,6 +56,9 @@ final class BulkDevice implements AutoCloseable {
         this.options = options;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
         this.threads = threads;
+        this.mailboxBuffers = lease.memory().buffers(limits);
+        owners.add(mailboxBuffers);
+        BulkMemory mailboxMemory = new BulkMemory(this, mailboxBuffers);
         try {
             whileAllStopped(
                     () -> {
@@ -62,7 +69,7 @@ final class BulkDevice implements AutoCloseable {
             this.words =
                     new Mailbox(
                             driver(),
-                            newMemory().allocatePinned(Mailbox.LENGTH_BYTES),
+                            mailboxMemory.allocatePinned(Mailbox.LENGTH_BYTES),
                             this::awaitIdle);
         } catch (Throwable e) {
             lease.release();
@@ -122,7 +129,8 @@ final class BulkDevice implements AutoCloseable {
 
     /** Queues a copy from pinned memory, and returns its number. */
     long startCopy(long deviceAddress, long pinnedAddress, long lengthBytes) {
-        return guarded(() -> driver().startCopyToDevice(deviceAddress, pinnedAddress, lengthBytes));
+        return startCopy(
+                () -> driver().startCopyToDevice(deviceAddress, pinnedAddress, lengthBytes));
     }
 
     /**
@@ -141,7 +149,11 @@ final class BulkDevice implements AutoCloseable {
 
     /** Queues a copy to pinned memory, and returns its number. */
     long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
-        return guarded(() -> driver().startCopyToHost(pinnedAddress, deviceAddress, lengthBytes));
+        return startCopy(() -> driver().startCopyToHost(pinnedAddress, deviceAddress, lengthBytes));
+    }
+
+    private long startCopy(Supplier<Long> call) {
+        return timed(BulkWait.COPY_CALLS, () -> guarded(call));
     }
 
     /** Waits for a queued copy to pinned memory. */
@@ -298,9 +310,26 @@ final class BulkDevice implements AutoCloseable {
         }
     }
 
-    /** Frees all memory, which no thread uses; drops that of a lost device. */
+    /** Frees the memory of all owners, so that others can use the device for the same join. */
+    void freeMemory() {
+        whileAllStopped(
+                () -> {
+                    awaitIdle();
+                    owners.stream().filter(o -> o != mailboxBuffers).forEach(Buffers::close);
+                    owners.removeIf(o -> o != mailboxBuffers);
+                });
+    }
+
+    /**
+     * Frees all memory, which no thread uses; drops that of a lost device. A second call has no
+     * effect.
+     */
     @Override
     public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
         try {
             if (lease.isLost()) {
                 owners.forEach(Buffers::abandon);

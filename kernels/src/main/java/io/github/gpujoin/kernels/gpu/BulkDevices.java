@@ -4,9 +4,13 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,8 +32,8 @@ record BulkDevices(List<BulkDevice> devices, BulkThreads threads, String note)
      * Opens the devices of the options. The first one joins alone if they do not access each
      * other's memory.
      *
-     * @throws io.github.gpujoin.kernels.binding.GpuUnavailableException if one of them cannot be
-     *     used, or its blocks have too little memory
+     * @throws GpuUnavailableException if one of them cannot be used, or its blocks have too little
+     *     memory
      */
     static BulkDevices open(GpuOptions options, MemoryReservations hostMemory) {
         return of(DeviceGroup.acquire(options), options, hostMemory);
@@ -48,33 +52,69 @@ record BulkDevices(List<BulkDevice> devices, BulkThreads threads, String note)
                         ? ""
                         : "One device joins, since the devices do not access each other's memory: devices=%s. "
                                 .formatted(leases.stream().map(DeviceLease::device).toList());
-        leases.subList(used, leases.size()).forEach(DeviceLease::release);
-        BulkThreads threads = new BulkThreads(options.bulkThreads());
+        Queue<DeviceLease> unused = new ArrayDeque<>(leases);
         List<BulkDevice> devices = new ArrayList<>();
+        BulkThreads threads = null;
         try {
-            for (DeviceLease lease : leases.subList(0, used)) {
-                devices.add(new BulkDevice(lease, options, hostMemory, threads));
+            threads = new BulkThreads(threadCount(options, used));
+            while (devices.size() < used) {
+                // the constructor releases its lease if it fails
+                devices.add(new BulkDevice(unused.remove(), options, hostMemory, threads));
             }
         } catch (Throwable e) {
-            // the constructor that failed has released its lease
-            leases.subList(devices.size() + 1, used).forEach(DeviceLease::release);
-            threads.close();
+            if (threads != null) {
+                threads.close();
+            }
+            unused.forEach(DeviceLease::release);
             devices.forEach(BulkDevice::close);
             throw e;
         }
+        unused.forEach(DeviceLease::release);
         return new BulkDevices(devices, threads, note);
     }
 
+    /** Each bus needs its threads, as far as there are processors. */
+    private static int threadCount(GpuOptions options, int devices) {
+        int one = options.bulkThreads();
+        int most = Math.max(one, Runtime.getRuntime().availableProcessors());
+        return Math.min(devices * one, most);
+    }
+
     /**
-     * Creates the engine that uses the devices.
+     * An engine.
+     *
+     * @param note as of {@link BulkDevices}
+     */
+    record Opened(BulkEngine engine, String note) {}
+
+    /**
+     * Creates the engine that uses the devices. The first one joins alone if the memory of one does
+     * not suffice to exchange rows.
      *
      * @param directory of files for rows that exceed the host memory; null to fail instead
      * @param replicatedRows maximum rows of an input that each device of a group has
+     * @throws GpuUnavailableException if the memory of the first device does not suffice
      */
-    BulkEngine engine(BulkJoinSpec spec, @Nullable Path directory, long replicatedRows) {
-        return devices.size() == 1
-                ? new DeviceBulkEngine(spec, devices.get(0), directory)
-                : new GroupBulkEngine(spec, devices, directory, replicatedRows);
+    Opened engine(BulkJoinSpec spec, @Nullable Path directory, long replicatedRows) {
+        if (devices.size() > 1) {
+            try {
+                return new Opened(
+                        new GroupBulkEngine(spec, devices, directory, replicatedRows), note);
+            } catch (GpuUnavailableException e) {
+                if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY) {
+                    throw e;
+                }
+                devices.get(0).freeMemory();
+                devices.subList(1, devices.size()).forEach(BulkDevice::close);
+                String reason =
+                        "One device joins, since a device of the group has too little memory to exchange rows: "
+                                + e.getMessage()
+                                + " ";
+                return new Opened(
+                        new DeviceBulkEngine(spec, devices.get(0), directory), note + reason);
+            }
+        }
+        return new Opened(new DeviceBulkEngine(spec, devices.get(0), directory), note);
     }
 
     /** Returns the device whose accounts have the pinned memory and the host memory of inputs. */

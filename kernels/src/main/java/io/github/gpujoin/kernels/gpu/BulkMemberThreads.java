@@ -4,6 +4,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkResult;
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -130,18 +131,6 @@ final class BulkMemberThreads implements AutoCloseable {
     @Override
     public void close() {
         threads.forEach(Thread::interrupt);
-        boolean wasInterrupted = false;
-        for (Thread thread : threads) {
-            while (thread.isAlive()) {
-                try {
-                    thread.join();
-                } catch (InterruptedException e) {
-                    wasInterrupted = true;
-                }
-            }
-        }
-        if (wasInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        threads.forEach(UninterruptibleWait::join);
     }
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
+import io.github.gpujoin.core.region.Region;
 import java.util.function.Function;
 
 /**
@@ -24,28 +25,36 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
 
     @Override
     public long allocate(long lengthBytes) {
-        return whileStopped(owner -> owner.device(lengthBytes));
+        return device.timed(
+                BulkWait.DEVICE_MEMORY, () -> whileStopped(owner -> owner.device(lengthBytes)));
     }
 
-    /** Does the same with pinned host memory. */
+    /** Does the same with pinned host memory, whose pages are touched while other joins go on. */
     long allocatePinned(long lengthBytes) {
         return device.timed(
                 BulkWait.PINNING,
                 () ->
-                        whileStopped(
-                                owner ->
-                                        lengthBytes < MIN_SLAB_BYTES
-                                                ? owner.pinned(lengthBytes)
-                                                : owner.slab(lengthBytes, this::touch)));
+                        lengthBytes < MIN_SLAB_BYTES
+                                ? whileStopped(owner -> owner.pinned(lengthBytes))
+                                : (Long) buffers.slab(lengthBytes, new Pinning()));
     }
 
-    private void touch(long address, long lengthBytes) {
-        device.timed(
-                BulkWait.PAGES,
-                () -> {
-                    device.threads().touch(address, lengthBytes);
-                    return null;
-                });
+    private final class Pinning implements DeviceMemory.Pinning {
+
+        @Override
+        public void touch(Region pages) {
+            device.timed(
+                    BulkWait.PAGES,
+                    () -> {
+                        device.threads().touch(pages.address(), pages.lengthBytes());
+                        return null;
+                    });
+        }
+
+        @Override
+        public void whileStopped(Runnable calls) {
+            device.whileAllStopped(calls);
+        }
     }
 
     /** Returns the bytes of all of it. */
@@ -69,10 +78,13 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
      */
     @Override
     public void close() {
-        whileStopped(
-                owner -> {
-                    owner.close();
-                    return owner;
-                });
+        device.timed(
+                BulkWait.DEVICE_MEMORY,
+                () ->
+                        whileStopped(
+                                owner -> {
+                                    owner.close();
+                                    return owner;
+                                }));
     }
 }

@@ -144,19 +144,43 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
      * @return false if there is no room, or the inputs have left
      */
     boolean reserve(DeviceRuns runs, long rows) {
-        return isResident() && fits(runs, rows) && runs.reserve(rows);
+        return fits(runs, rows) && runs.reserve(rows, roomBytes(rows));
+    }
+
+    /**
+     * Reserves the memory of rows that other devices have loaded, in the same way.
+     *
+     * @return false if there is no room; {@link #cancelReplica} frees what was reserved
+     */
+    boolean reserveReplica(JoinSide side, long rows) {
+        DeviceRuns runs = joined.get(side);
+        return fits(runs, rows) && runs.reserveReplica(rows) && runs.reserveAppend();
+    }
+
+    /** Frees the memory of {@link #reserveReplica}, which was not used. */
+    void cancelReplica(JoinSide side) {
+        joined.get(side).cancelReplica();
     }
 
     private boolean fits(DeviceRuns runs, long rows) {
+        return isResident()
+                && runs.rowCount() + rows <= ResidentCall.MAX_ROWS
+                && runs.neededBytes(rows) <= roomBytes(rows);
+    }
+
+    /** Returns the device memory that runs may take, if some of further rows are joined here. */
+    private long roomBytes(long rows) {
         long left = joined.get(JoinSide.LEFT).rowCount();
         long right = joined.get(JoinSide.RIGHT).rowCount();
-        if (runs.rowCount() + rows > ResidentCall.MAX_ROWS) {
-            return false;
-        }
         double tuples = WORKSPACE_TUPLES * (left + right + rows + Math.max(left, right) + rows);
         double joinBytes = 2.0 * layouts.get(JoinSide.LEFT).wordBytes() * tuples + MIN_JOIN_BYTES;
-        long restBytes = device.availableBytes() - runs.neededBytes(rows);
-        return restBytes >= Math.max(reservedBytes, joinBytes);
+        return device.availableBytes() - (long) Math.max(reservedBytes, joinBytes);
+    }
+
+    /** Frees all rows, which no kernel and no copy reads. */
+    private void freeResident() {
+        residentMemory.close();
+        joined.values().forEach(DeviceRuns::freeReplica);
     }
 
     /**
@@ -201,7 +225,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
     void endLoan() {
         isLent = false;
         if (!isResident()) {
-            residentMemory.close();
+            freeResident();
         }
     }
 
@@ -247,7 +271,7 @@ final class BulkStorage implements BulkInputs, AutoCloseable {
             loading.moveUnjoined(side, unjoined.get(side));
         }
         if (!isLent) {
-            residentMemory.close();
+            freeResident();
         }
     }
 

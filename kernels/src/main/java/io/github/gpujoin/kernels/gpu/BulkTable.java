@@ -65,8 +65,8 @@ final class BulkTable implements AutoCloseable {
             BulkInputs inputs) {
         BulkRunLayout layout = inputs.layout(side);
         this.threads = device.threads();
-        this.joined = new RunStaging(staging, inputs.joined(side));
-        this.unjoined = new RunStaging(staging, inputs.unjoined(side));
+        this.joined = RunStaging.of(staging, inputs.joined(side), layout.lengthBytes());
+        this.unjoined = RunStaging.ofSingleRuns(staging, inputs.unjoined(side));
         this.keepsNulls = spec.kind().keepsUnmatched(side);
         this.keys =
                 keyStaging == null

@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.Region;
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -14,7 +15,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -178,18 +178,8 @@ final class BulkThreads implements AutoCloseable {
         }
         offer(tasks.subList(Math.min(1, tasks.size()), tasks.size()));
         tasks.forEach(FutureTask::run);
-        boolean isInterrupted = false;
         for (FutureTask<Object> task : tasks) {
-            while (!task.isDone()) {
-                try {
-                    await(task);
-                } catch (InterruptedException e) {
-                    isInterrupted = true;
-                }
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
+            UninterruptibleWait.until(() -> task.isDone() || await(task) == null);
         }
     }
 
@@ -204,7 +194,7 @@ final class BulkThreads implements AutoCloseable {
         }
     }
 
-    private static void touchPages(long address, long lengthBytes) {
+    static void touchPages(long address, long lengthBytes) {
         for (long at = 0; at < lengthBytes; at += Region.PAGE_BYTES) {
             Memory.putByte(address + at, (byte) 0);
         }
@@ -221,17 +211,6 @@ final class BulkThreads implements AutoCloseable {
                 reading.release();
             }
         }
-        boolean isInterrupted = false;
-        boolean isTerminated = false;
-        while (!isTerminated) {
-            try {
-                isTerminated = executor.awaitTermination(1, TimeUnit.SECONDS);
-            } catch (InterruptedException e) {
-                isInterrupted = true;
-            }
-        }
-        if (isInterrupted) {
-            Thread.currentThread().interrupt();
-        }
+        UninterruptibleWait.untilTerminated(executor);
     }
 }

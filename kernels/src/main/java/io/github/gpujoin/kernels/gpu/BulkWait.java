@@ -10,7 +10,11 @@ public enum BulkWait {
     BUS,
     /** Threads that copy between chunks and pinned memory. */
     THREADS,
-    /** Memory that is pinned or freed, {@link #PAGES} included. */
+    /** Calls of the driver that start copies of runs. */
+    COPY_CALLS,
+    /** Device memory that is allocated, and memory that is freed. */
+    DEVICE_MEMORY,
+    /** Memory that is pinned, {@link #PAGES} included. */
     PINNING,
     /** Pages of memory that the operating system provides before they are pinned. */
     PAGES

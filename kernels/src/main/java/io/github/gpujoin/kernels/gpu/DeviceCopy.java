@@ -2,25 +2,47 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-/**
- * A copy that was queued on a device.
- *
- * @param number of the copy, or {@link RunSink#NO_COPY}
- */
-record DeviceCopy(BulkDevice device, long number) {
+/** A copy that reads a pinned run. */
+interface DeviceCopy {
 
-    /** Returns a copy that has ended. */
-    static DeviceCopy none(BulkDevice device) {
-        return new DeviceCopy(device, RunSink.NO_COPY);
-    }
+    /** A copy that has ended. */
+    DeviceCopy NONE =
+            new DeviceCopy() {
+                @Override
+                public boolean isOver() {
+                    return true;
+                }
 
-    /** Returns whether the copy has ended. */
-    boolean isOver() {
-        return device.isCopied(number);
-    }
+                @Override
+                public void await() {}
+            };
 
-    /** Waits for the copy. */
-    void await() throws InterruptedException {
-        device.awaitCopy(number);
+    /**
+     * Returns whether the copy has ended.
+     *
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if it was never started, or
+     *     the device failed
+     */
+    boolean isOver() throws InterruptedException;
+
+    /** Waits for the copy; throws as {@link #isOver}. */
+    void await() throws InterruptedException;
+
+    /**
+     * A copy that was queued on a device.
+     *
+     * @param number of the copy, or {@link RunSink#NO_COPY}
+     */
+    record Started(BulkDevice device, long number) implements DeviceCopy {
+
+        @Override
+        public boolean isOver() {
+            return device.isCopied(number);
+        }
+
+        @Override
+        public void await() throws InterruptedException {
+            device.awaitCopy(number);
+        }
     }
 }

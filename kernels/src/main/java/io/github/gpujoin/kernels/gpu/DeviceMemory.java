@@ -7,6 +7,7 @@ import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.LongUnaryOperator;
 import org.slf4j.Logger;
@@ -142,29 +143,40 @@ final class DeviceMemory {
                 lengthBytes,
                 limits.budget().pinnedBytes(),
                 limits,
-                bytes -> orWithoutKept(() -> driver.allocatePinned(bytes)));
+                bytes -> orWithoutKept(() -> driver.allocatePinned(bytes), Runnable::run));
     }
 
     /** Tries again without kept memory if the driver has none. */
-    private long orWithoutKept(LongSupplier allocation) {
+    private long orWithoutKept(LongSupplier allocation, Consumer<Runnable> whileStopped) {
         try {
             return allocation.getAsLong();
         } catch (GpuUnavailableException e) {
             if (e.failure() != GpuFailure.OUT_OF_DEVICE_MEMORY || kept.keptBytes() == 0) {
                 throw e;
             }
-            kept.freeBeyond(0);
+            whileStopped.accept(() -> kept.freeBeyond(0));
             return allocation.getAsLong();
         }
     }
 
+    /** How a slab is pinned. */
+    interface Pinning {
+
+        /** Writes to each page of new memory, while streaming joins continue. */
+        void touch(Region pages);
+
+        /** Runs calls of the driver while the serving kernel is stopped. */
+        void whileStopped(Runnable calls);
+    }
+
     /**
      * As {@link #allocatePinned}, but kept memory of ended joins, or else memory whose pages the
-     * caller touches. The driver pins its own if it cannot pin these.
+     * caller touches. The driver pins its own if it cannot pin these. Called while the serving
+     * kernel runs.
      *
      * @return at least the length
      */
-    KeptSlabs.Slab allocateSlab(long lengthBytes, MemoryLimits limits, CudaDriver.PageTouch pages) {
+    KeptSlabs.Slab allocateSlab(long lengthBytes, MemoryLimits limits, Pinning pinning) {
         KeptSlabs.Slab slab = kept.remove(lengthBytes);
         if (slab == null) {
             long address =
@@ -172,7 +184,9 @@ final class DeviceMemory {
                             lengthBytes,
                             limits.budget().pinnedBytes(),
                             limits,
-                            bytes -> orWithoutKept(() -> pin(bytes, pages)));
+                            bytes ->
+                                    orWithoutKept(
+                                            () -> pin(bytes, pinning), pinning::whileStopped));
             return new KeptSlabs.Slab(address, lengthBytes);
         }
         try {
@@ -182,18 +196,18 @@ final class DeviceMemory {
                     limits,
                     bytes -> slab.address());
         } catch (GpuUnavailableException e) {
-            kept.keep(slab, limits.budget().keptBytes());
+            pinning.whileStopped(() -> kept.keep(slab, limits.budget().keptBytes()));
             throw e;
         }
         return slab;
     }
 
-    private long pin(long lengthBytes, CudaDriver.PageTouch pages) {
+    private long pin(long lengthBytes, Pinning pinning) {
         if (pinsTouchedPages) {
             try {
-                return driver.allocatePinned(lengthBytes, pages);
+                return pinTouched(lengthBytes, pinning);
             } catch (GpuUnavailableException e) {
-                long address = driver.allocatePinned(lengthBytes);
+                long address = pinByDriver(lengthBytes, pinning);
                 pinsTouchedPages = false;
                 LOG.warn(
                         "The driver cannot pin pages that threads have touched, and pins its own from now on, which takes longer: lengthBytes={}",
@@ -202,7 +216,26 @@ final class DeviceMemory {
                 return address;
             }
         }
-        return driver.allocatePinned(lengthBytes);
+        return pinByDriver(lengthBytes, pinning);
+    }
+
+    private long pinTouched(long lengthBytes, Pinning pinning) {
+        // a page is registered once, and so belongs to one region
+        Region region = hostRegion((lengthBytes + Region.PAGE_BYTES - 1) & -Region.PAGE_BYTES);
+        try {
+            pinning.touch(region);
+            pinning.whileStopped(() -> driver.pin(region));
+        } catch (Throwable e) {
+            region.close();
+            throw e;
+        }
+        return region.address();
+    }
+
+    private long pinByDriver(long lengthBytes, Pinning pinning) {
+        long[] address = new long[1];
+        pinning.whileStopped(() -> address[0] = driver.allocatePinned(lengthBytes));
+        return address[0];
     }
 
     /** Keeps a slab for other joins, within the limits. */
@@ -267,22 +300,30 @@ final class DeviceMemory {
 
     private Region allocateUnpinned(long lengthBytes, long limitBytes, MemoryLimits limits) {
         Region[] region = new Region[1];
+        allocateHost(
+                lengthBytes,
+                limitBytes,
+                limits,
+                bytes -> {
+                    region[0] = hostRegion(bytes, () -> releasePinned(bytes, limits));
+                    return region[0].address();
+                });
+        return region[0];
+    }
+
+    private static Region hostRegion(long lengthBytes) {
+        return hostRegion(lengthBytes, () -> {});
+    }
+
+    private static Region hostRegion(long lengthBytes, Runnable released) {
         try {
-            allocateHost(
-                    lengthBytes,
-                    limitBytes,
-                    limits,
-                    bytes -> {
-                        region[0] = Region.allocate(bytes, () -> releasePinned(bytes, limits));
-                        return region[0].address();
-                    });
+            return Region.allocate(lengthBytes, released);
         } catch (OutOfMemoryError e) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
                     "Host memory exhausted: lengthBytes=" + lengthBytes,
                     e);
         }
-        return region[0];
     }
 
     void freeDevice(long address, long lengthBytes) {

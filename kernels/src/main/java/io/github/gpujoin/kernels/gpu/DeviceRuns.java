@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeviceRuns implements RunSink {
 
-    private static final long SLAB_BYTES = 64L << 20;
+    /** A slab takes at most this share of the room. */
+    private static final int SLAB_SHARE = 16;
 
     /** Runs that one launch appends. */
     private static final int APPENDED_RUNS = 32;
@@ -26,8 +27,21 @@ final class DeviceRuns implements RunSink {
     private final BulkMemory memory;
     private final BulkRunLayout layout;
     private final List<Long> runs = new ArrayList<>();
-    private final Deque<Long> free = new ArrayDeque<>();
+    private final Deque<Free> free = new ArrayDeque<>();
     private long rowCount;
+
+    /** Memory for rows of other devices; null if there is none. */
+    private @Nullable BulkMemory replicaMemory;
+
+    /** Runs of that memory, the last free ones until rows are appended. */
+    private long replicaRuns;
+
+    /**
+     * Memory of a run.
+     *
+     * @param isAfterAnother whether the memory before belongs to another run of the same allocation
+     */
+    private record Free(long address, boolean isAfterAnother) {}
 
     /** Created by the first {@link #reserveAppend}. */
     private @Nullable RunDivision appending;
@@ -53,14 +67,20 @@ final class DeviceRuns implements RunSink {
 
     /** Returns the device memory that further rows need in addition. */
     long neededBytes(long rows) {
-        return layout.lengthBytes() * slabRuns(rows);
+        return layout.lengthBytes() * missingRuns(rows);
     }
 
-    /** Small inputs use a run each; then slabs grow, so that the unused share stays small. */
-    private long slabRuns(long rows) {
-        long missing = runsFor(rowCount + rows) - runs.size() - free.size();
-        long slab = Math.min(SLAB_BYTES / layout.lengthBytes(), (runs.size() + 3) / 4);
-        return missing <= 0 ? 0 : Math.max(missing, slab);
+    private long missingRuns(long rows) {
+        return Math.max(0, runsFor(rowCount + rows) - runs.size() - free.size());
+    }
+
+    /**
+     * Slabs double the input, because the driver takes a millisecond for each, and longer for
+     * devices with access to others. The unused share of the room stays small.
+     */
+    private long slabRuns(long missing, long roomBytes) {
+        long mostRuns = roomBytes / SLAB_SHARE / layout.lengthBytes();
+        return Math.max(missing, Math.min(runs.size(), mostRuns));
     }
 
     private static long runsFor(long rows) {
@@ -70,19 +90,55 @@ final class DeviceRuns implements RunSink {
     /**
      * Allocates the memory of further rows.
      *
+     * @param roomBytes that may be allocated, at least {@link #neededBytes}
      * @return false if it is refused
      */
-    boolean reserve(long rows) {
-        long slabRuns = slabRuns(rows);
-        if (slabRuns == 0) {
+    boolean reserve(long rows, long roomBytes) {
+        long missing = missingRuns(rows);
+        if (missing == 0) {
             return true;
         }
+        long slab = slabRuns(missing, roomBytes);
+        return addSlab(memory, slab) || (slab > missing && addSlab(memory, missing));
+    }
+
+    private boolean addSlab(BulkMemory owner, long slabRuns) {
         Optional<Long> slab =
-                BulkAllocator.ifRoom(() -> memory.allocate(slabRuns * layout.lengthBytes()));
+                BulkAllocator.ifRoom(() -> owner.allocate(slabRuns * layout.lengthBytes()));
         for (long run = 0; slab.isPresent() && run < slabRuns; run++) {
-            free.add(slab.get() + run * layout.lengthBytes());
+            free.add(new Free(slab.get() + run * layout.lengthBytes(), run > 0));
         }
         return slab.isPresent();
+    }
+
+    /**
+     * Reserves memory for rows of other devices, until {@link #freeReplica}.
+     *
+     * @return false if it is refused
+     */
+    boolean reserveReplica(long rows) {
+        long missing = missingRuns(rows);
+        replicaMemory = device.newMemory();
+        if (missing > 0 && !addSlab(replicaMemory, missing)) {
+            return false;
+        }
+        replicaRuns = missing;
+        return true;
+    }
+
+    /** Frees the memory of {@link #reserveReplica}, of which no row was stored in any. */
+    void cancelReplica() {
+        for (; replicaRuns > 0; replicaRuns--) {
+            free.removeLast();
+        }
+        freeReplica();
+    }
+
+    /** Frees the rows of other devices, and so all that are appended to their memory. */
+    void freeReplica() {
+        if (replicaMemory != null) {
+            replicaMemory.close();
+        }
     }
 
     /** Reserves what {@link #append} needs beside the memory of the rows. */
@@ -104,14 +160,32 @@ final class DeviceRuns implements RunSink {
                 APPENDED_RUNS + 1);
     }
 
-    /** Adds a run, for which memory is {@linkplain #reserve reserved}. All before it are full. */
+    /** Adds runs, for which memory is {@linkplain #reserve reserved}. All before are full. */
     @Override
-    public DeviceCopy add(long pinnedRun, int rows) {
-        long run = free.remove();
-        long copy = device.startCopy(run, pinnedRun, layout.lengthBytes());
-        runs.add(run);
+    public DeviceCopy add(long pinnedRuns, int rows) {
+        long copy = RunSink.NO_COPY;
+        long source = pinnedRuns;
+        for (long missing = runsFor(rows); missing > 0; ) {
+            long first = free.remove().address();
+            runs.add(first);
+            long count = 1;
+            while (count < missing && isFreeAfter(first + (count - 1) * layout.lengthBytes())) {
+                runs.add(free.remove().address());
+                count++;
+            }
+            long bytes = count * layout.lengthBytes();
+            copy = device.startCopy(first, source, bytes);
+            source += bytes;
+            missing -= count;
+        }
         rowCount += rows;
-        return new DeviceCopy(device, copy);
+        return new DeviceCopy.Started(device, copy);
+    }
+
+    /** Returns whether the next free run is adjacent to a run in the same allocation. */
+    private boolean isFreeAfter(long run) {
+        Free next = free.element();
+        return next.isAfterAnother() && next.address() == run + layout.lengthBytes();
     }
 
     /**
@@ -128,7 +202,7 @@ final class DeviceRuns implements RunSink {
         int firstRun = (int) (rowCount / BulkRunLayout.RUN_ROWS);
         int nextRow = (int) (rowCount % BulkRunLayout.RUN_ROWS);
         while (runs.size() < runsFor(rowCount + rows)) {
-            runs.add(free.remove());
+            runs.add(free.remove().address());
         }
         List<Long> targets = runs.subList(firstRun, runs.size());
         appending.divide(sources, rows, new int[] {nextRow}, List.of(targets));
@@ -148,7 +222,7 @@ final class DeviceRuns implements RunSink {
 
     /** Receives the memory of lent runs that are no longer read. */
     void giveBack(List<Long> lent) {
-        free.addAll(lent);
+        lent.forEach(run -> free.add(new Free(run, false)));
     }
 
     /** Returns all rows, with the addresses of the runs on the device. */

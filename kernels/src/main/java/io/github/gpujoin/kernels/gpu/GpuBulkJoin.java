@@ -79,11 +79,12 @@ public final class GpuBulkJoin extends AbstractBulkJoin {
             @Nullable Path spillDirectory,
             long replicatedRows) {
         super(spec);
-        this.note = devices.note();
         this.threads = devices.threads();
         BulkDevice device = devices.first();
         try {
-            this.engine = devices.engine(spec, spillDirectory, replicatedRows);
+            BulkDevices.Opened opened = devices.engine(spec, spillDirectory, replicatedRows);
+            this.engine = opened.engine();
+            this.note = opened.note();
             this.stagingMemory = device.newMemory();
             this.staging =
                     new StagedRuns(device, stagingMemory, openRuns(spec), engine.maxRunBytes());

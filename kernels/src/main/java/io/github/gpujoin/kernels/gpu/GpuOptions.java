@@ -27,7 +27,8 @@ import java.util.function.Consumer;
  * @param peerAccess whether devices access each other's memory, if the hardware connects them
  * @param share of the bus of each device, beside other joins
  * @param bulkThreads threads of each bulk join, from 0 to 64, that copy between chunks and pinned
- *     memory; with 0 the thread of the join does
+ *     memory, for each of its devices as far as there are processors; with 0 the thread of the join
+ *     does
  * @param virtualDevices members of the group on each device, each with its part of the
  *     multiprocessors; more than 1 tests groups on one device
  */

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.bulk.BulkAlgorithm;
-import io.github.gpujoin.core.bulk.BulkJoinKind;
 import io.github.gpujoin.core.bulk.BulkJoinPlan;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.bulk.BulkResult;
@@ -17,13 +15,14 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The bulk join of several devices that access each other's memory. Runs of the inputs are copied
- * to the devices in turn, so that all buses are used. Each device then has rows that it joins
- * alone, with a thread of its own:
+ * to the devices in turn, so that all buses are used, by a thread for each device ({@link
+ * BulkLoaders}). Each device then has rows that it joins alone, again with a thread of its own:
  *
  * <ul>
  *   <li>REPLICATED: rows stay where they were loaded, and each device also has all rows of a small
@@ -50,15 +49,20 @@ final class GroupBulkEngine implements BulkEngine {
     private static final String NO_ROOM_FOR_ALL =
             "a device has no room for all rows of the smaller input";
 
-    private final BulkJoinKind kind;
-    private final long replicatedRows;
+    private final GroupPlan plan;
     private final List<DeviceBulkEngine> members = new ArrayList<>();
-    private final Map<JoinSide, Long> rowCounts = new EnumMap<>(JoinSide.class);
+    private final BulkLoaders loaders;
 
-    /** Empty until rows are exchanged. */
-    private final Map<JoinSide, RunExchange> exchanges = new EnumMap<>(JoinSide.class);
+    /**
+     * Held to read by a thread that changes the storage of its own device only, and to write by one
+     * that uses those of all.
+     */
+    private final ReadWriteLock storages = new ReentrantReadWriteLock(true);
 
-    private final List<BulkMemory> exchangeMemories = new ArrayList<>();
+    /** Written under the lock; empty until rows are exchanged. */
+    private volatile Map<JoinSide, RunExchange> exchanges = Map.of();
+
+    private final ExchangeMemory exchangeMemory;
     private String exchangeReason = "";
     private int nextMember;
     private int nextKeyMember;
@@ -74,20 +78,19 @@ final class GroupBulkEngine implements BulkEngine {
      *     and by the caller if the constructor fails
      * @param directory of files for rows that exceed the host memory; null to fail instead
      * @param replicatedRows maximum rows of an input that is replicated
+     * @throws GpuUnavailableException if the memory of a device does not suffice
      */
     GroupBulkEngine(
             BulkJoinSpec spec,
             List<BulkDevice> devices,
             @Nullable Path directory,
             long replicatedRows) {
-        this.kind = spec.kind();
-        this.replicatedRows = replicatedRows;
+        this.plan = new GroupPlan(spec.kind(), replicatedRows);
         for (BulkDevice device : devices) {
             members.add(new DeviceBulkEngine(spec, device, directory));
         }
-        for (JoinSide side : JoinSide.values()) {
-            rowCounts.put(side, 0L);
-        }
+        this.exchangeMemory = new ExchangeMemory(members);
+        this.loaders = new BulkLoaders(devices);
     }
 
     @Override
@@ -97,22 +100,65 @@ final class GroupBulkEngine implements BulkEngine {
 
     @Override
     public RunSink joined(JoinSide side) {
-        return (run, rows) -> addJoined(side, run, rows);
+        return (runs, rows) -> {
+            plan.added(side, rows);
+            if (!isExchanging() && plan.smallSide() == null) {
+                inTurn(() -> startExchange(plan.notSmallReason()));
+            }
+            int turn = takeTurn();
+            DeviceRuns target = members.get(turn).storage().joinedRuns(side);
+            return loaders.submit(
+                    turn,
+                    () ->
+                            load(
+                                    turn,
+                                    target,
+                                    runs,
+                                    rows,
+                                    // copies of one device wait for no kernel of another one
+                                    () -> exchanges.get(side).add(turn, runs, rows)));
+        };
     }
 
     @Override
     public RunSink unjoined(JoinSide side) {
-        return (run, rows) -> {
-            DeviceBulkEngine member = members.get(takeTurn());
-            if (!isExchanging()) {
-                DeviceRuns runs = member.storage().unjoinedRuns(side);
-                if (member.storage().reserve(runs, rows)) {
-                    return runs.add(run, rows);
-                }
-                startExchange(NO_ROOM);
-            }
-            return member.unjoined(side).add(run, rows);
+        return (runs, rows) -> {
+            int turn = takeTurn();
+            DeviceBulkEngine member = members.get(turn);
+            DeviceRuns target = member.storage().unjoinedRuns(side);
+            return loaders.submit(
+                    turn,
+                    () ->
+                            load(
+                                    turn,
+                                    target,
+                                    runs,
+                                    rows,
+                                    () -> inTurn(() -> member.unjoined(side).add(runs, rows))));
         };
+    }
+
+    /**
+     * Copies runs to a device, where they stay until rows are exchanged. Called by its thread.
+     *
+     * @param whileExchanging does it afterwards
+     */
+    private DeviceCopy load(
+            int turn, DeviceRuns target, long runs, int rows, Load<DeviceCopy> whileExchanging)
+            throws InterruptedException {
+        if (!isExchanging()) {
+            storages.readLock().lockInterruptibly();
+            try {
+                loaders.throwFailure();
+                if (!isExchanging() && members.get(turn).storage().reserve(target, rows)) {
+                    return target.add(runs, rows);
+                }
+            } finally {
+                storages.readLock().unlock();
+            }
+            inTurn(() -> startExchange(NO_ROOM));
+        }
+        return whileExchanging.run();
     }
 
     /**
@@ -123,14 +169,35 @@ final class GroupBulkEngine implements BulkEngine {
     public KeyArena.Slab allocateKeys(long lengthBytes) throws InterruptedException {
         DeviceBulkEngine member = members.get(nextKeyMember);
         nextKeyMember = (nextKeyMember + 1) % members.size();
-        if (!isExchanging()) {
-            Optional<KeyArena.Slab> slab = member.storage().tryAllocateKeys(lengthBytes);
-            if (slab.isPresent()) {
-                return slab.get();
-            }
-            startExchange(NO_ROOM_FOR_KEYS);
+        return inTurn(
+                () -> {
+                    if (!isExchanging()) {
+                        Optional<KeyArena.Slab> slab =
+                                member.storage().tryAllocateKeys(lengthBytes);
+                        if (slab.isPresent()) {
+                            return slab.get();
+                        }
+                        startExchange(NO_ROOM_FOR_KEYS);
+                    }
+                    return member.allocateKeys(lengthBytes);
+                });
+    }
+
+    /** An action that may wait for a device. */
+    @FunctionalInterface
+    private interface Load<T> {
+        T run() throws InterruptedException;
+    }
+
+    /** Runs an action while no other thread uses the storage of any device. */
+    private <T> T inTurn(Load<T> action) throws InterruptedException {
+        storages.writeLock().lockInterruptibly();
+        try {
+            loaders.throwFailure();
+            return action.run();
+        } finally {
+            storages.writeLock().unlock();
         }
-        return member.allocateKeys(lengthBytes);
     }
 
     private int takeTurn() {
@@ -143,84 +210,41 @@ final class GroupBulkEngine implements BulkEngine {
         return !exchanges.isEmpty();
     }
 
-    private DeviceCopy addJoined(JoinSide side, long run, int rows) throws InterruptedException {
-        rowCounts.merge(side, (long) rows, Long::sum);
-        int turn = takeTurn();
-        if (!isExchanging()) {
-            BulkStorage storage = members.get(turn).storage();
-            DeviceRuns runs = storage.joinedRuns(side);
-            if (smallSide() == null) {
-                startExchange(notSmallReason());
-            } else if (storage.reserve(runs, rows)) {
-                return runs.add(run, rows);
-            } else {
-                startExchange(NO_ROOM);
-            }
+    /** Moves all rows that are on the devices, unless another thread has. Called in turn. */
+    private Map<JoinSide, RunExchange> startExchange(String reason) throws InterruptedException {
+        if (isExchanging()) {
+            return exchanges;
         }
-        return exchanges.get(side).add(turn, run, rows);
-    }
-
-    /** Returns the smallest input that may be replicated; null if there is none. */
-    private @Nullable JoinSide smallSide() {
-        JoinSide small = null;
-        for (JoinSide side : JoinSide.values()) {
-            boolean isSmall =
-                    !BulkStep.needsMarks(kind, side) && rowCounts.get(side) <= replicatedRows;
-            if (isSmall && (small == null || rowCounts.get(side) < rowCounts.get(small))) {
-                small = side;
-            }
-        }
-        return small;
-    }
-
-    /** Each device would return the rows without a match of an input that all of them have. */
-    private String notSmallReason() {
-        List<JoinSide> unmarked =
-                List.of(JoinSide.values()).stream()
-                        .filter(side -> !BulkStep.needsMarks(kind, side))
-                        .toList();
-        if (unmarked.isEmpty()) {
-            return "it returns rows of both inputs without a match";
-        }
-        String inputs = unmarked.size() == 1 ? name(unmarked.get(0)) + " input" : "smaller input";
-        return "the %s exceeds %d rows".formatted(inputs, replicatedRows);
-    }
-
-    private static String name(JoinSide side) {
-        return side == JoinSide.LEFT ? "left" : "right";
-    }
-
-    private void startExchange(String reason) throws InterruptedException {
         exchangeReason = reason;
-        members.forEach(member -> exchangeMemories.add(member.device().newMemory()));
-        for (JoinSide side : JoinSide.values()) {
-            exchanges.put(side, new RunExchange(side, members, exchangeMemories));
-        }
+        Map<JoinSide, RunExchange> started = exchangeMemory.createExchanges(storages.writeLock());
         Map<JoinSide, List<DeviceRuns.Lent>> loaded = new EnumMap<>(JoinSide.class);
         for (JoinSide side : JoinSide.values()) {
             loaded.put(side, members.stream().map(member -> member.storage().lend(side)).toList());
         }
         for (JoinSide side : JoinSide.values()) {
             for (int m = 0; m < members.size(); m++) {
-                exchanges.get(side).exchange(m, loaded.get(side).get(m));
+                started.get(side).exchange(m, loaded.get(side).get(m));
             }
         }
         members.forEach(member -> member.storage().endLoan());
+        exchanges = started;
+        return started;
     }
 
     @Override
     public void endLoading() throws InterruptedException {
+        loaders.finish();
         members.forEach(member -> member.device().awaitCopies());
-        JoinSide small = isExchanging() ? null : smallSide();
+        JoinSide small = isExchanging() ? null : plan.smallSide();
         if (small != null && replicate(small)) {
             replicated = small;
-        } else if (!isExchanging()) {
-            startExchange(small == null ? notSmallReason() : NO_ROOM_FOR_ALL);
+        } else {
+            startExchange(small == null ? plan.notSmallReason() : NO_ROOM_FOR_ALL);
         }
         for (RunExchange exchange : exchanges.values()) {
             exchange.finish();
         }
-        exchangeMemories.forEach(BulkMemory::close);
+        exchangeMemory.close();
         Map<BulkWait, List<Long>> waitsNs = new EnumMap<>(BulkWait.class);
         for (BulkWait wait : BulkWait.values()) {
             waitsNs.put(wait, members.stream().map(member -> member.waitedNs(wait)).toList());
@@ -232,21 +256,23 @@ final class GroupBulkEngine implements BulkEngine {
     public BulkJoinPlan start(boolean isAscending) throws InterruptedException {
         threads = new BulkMemberThreads(members);
         List<BulkJoinPlan> plans = threads.awaitStarts();
-        return replicated == null ? repartitioned(plans) : replicated(replicated, plans);
+        return replicated == null
+                ? plan.repartitioned(exchangeReason, mostOwnedRows(), members, plans)
+                : plan.replicated(replicated, members, plans);
     }
 
     /**
      * Copies the rows of an input to all devices.
      *
-     * @return false if a device has no room; then nothing is copied
+     * @return false if a device has no room; then nothing is copied, and nothing is reserved
      */
     private boolean replicate(JoinSide side) throws InterruptedException {
-        long all = rowCounts.get(side);
         List<DeviceRuns.Lent> loaded = new ArrayList<>();
         for (DeviceBulkEngine member : members) {
             DeviceRuns runs = member.storage().joinedRuns(side);
-            long others = all - runs.rowCount();
-            if (!member.storage().reserve(runs, others) || !runs.reserveAppend()) {
+            long others = plan.rowCount(side) - runs.rowCount();
+            if (!member.storage().reserveReplica(side, others)) {
+                members.forEach(reserved -> reserved.storage().cancelReplica(side));
                 return false;
             }
             loaded.add(new DeviceRuns.Lent(List.copyOf(runs.addresses()), runs.rowCount()));
@@ -262,49 +288,18 @@ final class GroupBulkEngine implements BulkEngine {
         return true;
     }
 
-    private BulkJoinPlan replicated(JoinSide side, List<BulkJoinPlan> plans) {
-        return new BulkJoinPlan(
-                BulkAlgorithm.GPU_REPLICATED,
-                "The %s input is small, so each device has all of its rows, and joins them with the rows that it loaded: %s, maxReplicatedRows=%d.%s"
-                        .formatted(name(side), sizes(), replicatedRows, outOfCore(plans)));
-    }
-
-    private BulkJoinPlan repartitioned(List<BulkJoinPlan> plans) {
-        long mostRows = 0;
+    private long mostOwnedRows() {
+        long most = 0;
         for (int m = 0; m < members.size(); m++) {
             int member = m;
-            mostRows =
+            most =
                     Math.max(
-                            mostRows,
+                            most,
                             exchanges.values().stream()
                                     .mapToLong(exchange -> exchange.ownedRows().get(member))
                                     .sum());
         }
-        return new BulkJoinPlan(
-                BulkAlgorithm.GPU_REPARTITIONED,
-                "Each device joins the keys that it owns, since %s: %s, mostRowsOfDevice=%d.%s"
-                        .formatted(exchangeReason, sizes(), mostRows, outOfCore(plans)));
-    }
-
-    private String sizes() {
-        return "devices=%s, leftRows=%d, rightRows=%d"
-                .formatted(
-                        members.stream()
-                                .map(member -> member.device().part().toString())
-                                .collect(Collectors.joining(", ", "[", "]")),
-                        rowCounts.get(JoinSide.LEFT),
-                        rowCounts.get(JoinSide.RIGHT));
-    }
-
-    private String outOfCore(List<BulkJoinPlan> plans) {
-        long devices =
-                plans.stream()
-                        .filter(plan -> plan.algorithm() == BulkAlgorithm.GPU_OUT_OF_CORE)
-                        .count();
-        return devices == 0
-                ? ""
-                : " The rows of some devices exceed their memory: devices=%d, fileBytes=%d."
-                        .formatted(devices, fileBytes());
+        return most;
     }
 
     @Override
@@ -332,23 +327,24 @@ final class GroupBulkEngine implements BulkEngine {
         return members.stream().mapToLong(DeviceBulkEngine::fileBytes).sum();
     }
 
-    /** One thread waits for all devices while inputs are loaded, and one for each afterwards. */
+    /** A thread waits for each device, while inputs are loaded and afterwards. */
     @Override
     public long waitedNs(BulkWait wait) {
         List<Long> loadNs = loadWaitsNs.getOrDefault(wait, List.of());
-        long sumNs = 0;
+        long mostLoadNs = 0;
         long mostNs = 0;
         for (int m = 0; m < members.size(); m++) {
             long memberNs = members.get(m).waitedNs(wait);
             long memberLoadNs = loadNs.isEmpty() ? memberNs : loadNs.get(m);
-            sumNs += memberLoadNs;
+            mostLoadNs = Math.max(mostLoadNs, memberLoadNs);
             mostNs = Math.max(mostNs, memberNs - memberLoadNs);
         }
-        return sumNs + mostNs;
+        return mostLoadNs + mostNs;
     }
 
     @Override
     public void stop() {
+        loaders.close();
         if (threads != null) {
             threads.close();
         }

@@ -97,9 +97,9 @@ final class KeyArena {
     KeyArena(BulkDevice device, BulkMemory memory, StagedRuns buffers, Slabs slabs) {
         this.memory = memory;
         this.buffers = buffers;
-        this.staging = new RunStaging(buffers, this::copy);
+        this.staging = RunStaging.ofSingleRuns(buffers, this::copy);
         this.slabs = slabs;
-        this.longBuffer = new StagedRun(0, DeviceCopy.none(device));
+        this.longBuffer = new StagedRun(0, false, DeviceCopy.NONE);
     }
 
     private DeviceCopy copy(long buffer, int units) {
@@ -109,7 +109,7 @@ final class KeyArena {
     private static DeviceCopy copy(Slab target, long buffer, int units) {
         BulkDevice device = target.device();
         long bytes = (long) UNIT_BYTES * units;
-        return new DeviceCopy(device, device.startCopy(target.address(), buffer, bytes));
+        return new DeviceCopy.Started(device, device.startCopy(target.address(), buffer, bytes));
     }
 
     /** Returns the length of the record of a key, in units of 16 bytes. */
@@ -181,7 +181,7 @@ final class KeyArena {
         long bytes = (long) UNIT_BYTES * units;
         if (bytes > longBytes) {
             longBytes = Long.highestOneBit(bytes) * 2;
-            longBuffer = new StagedRun(memory.allocatePinned(longBytes), DeviceCopy.none(device));
+            longBuffer = new StagedRun(memory.allocatePinned(longBytes), false, DeviceCopy.NONE);
         }
         longBuffer.claim(units);
         longTarget = new Slab(device, next);

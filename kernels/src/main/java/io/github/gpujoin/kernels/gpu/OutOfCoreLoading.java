@@ -110,7 +110,7 @@ final class OutOfCoreLoading {
     DeviceCopy addUnjoined(JoinSide side, long pinnedRun, int rows) {
         int bytes = layouts.get(side).lengthBytes();
         unjoined.get(side).add(store.add(pinnedRun, bytes, rows));
-        return DeviceCopy.none(device);
+        return DeviceCopy.NONE;
     }
 
     /** Receives the rows of runs in device memory, which the caller may free afterwards. */
@@ -129,7 +129,7 @@ final class OutOfCoreLoading {
                 unjoined.get(side).add(store.addToFile(run, bytes, rows));
             } else {
                 device.awaitCopyToHost(device.startCopyToHost(address, run, bytes));
-                unjoined.get(side).add(new StoredRun(address, 0, rows));
+                unjoined.get(side).add(StoredRun.inMemory(address, rows));
             }
         }
     }

@@ -47,18 +47,30 @@ final class RunAreas {
         }
     }
 
-    /** Copies a run to an area, after the other one was divided if there is no room. */
-    DeviceCopy add(long pinnedRun, int rowCount) throws InterruptedException {
-        int used = runsOf(rows[filled]);
-        if (used == runs) {
-            filled = (filled + 1) % AREAS;
-            divide(filled);
-            used = 0;
+    /**
+     * Copies adjacent runs to an area. If it has no room, the other one is divided first.
+     *
+     * @param pinnedRuns see {@link RunSink#add}
+     */
+    DeviceCopy add(long pinnedRuns, int rowCount) throws InterruptedException {
+        long source = pinnedRuns;
+        for (int rest = rowCount; rest > 0; ) {
+            int used = runsOf(rows[filled]);
+            if (used == runs) {
+                filled = (filled + 1) % AREAS;
+                divide(filled);
+                used = 0;
+            }
+            int count = Math.min(runs - used, runsOf(rest));
+            long bytes = (long) count * layout.lengthBytes();
+            long target = areas[filled] + (long) used * layout.lengthBytes();
+            lastCopies[filled] = device.startCopy(target, source, bytes);
+            int copied = Math.min(rest, count * BulkRunLayout.RUN_ROWS);
+            rows[filled] += copied;
+            rest -= copied;
+            source += bytes;
         }
-        long run = areas[filled] + (long) used * layout.lengthBytes();
-        lastCopies[filled] = device.startCopy(run, pinnedRun, layout.lengthBytes());
-        rows[filled] += rowCount;
-        return new DeviceCopy(device, lastCopies[filled]);
+        return new DeviceCopy.Started(device, lastCopies[filled]);
     }
 
     private static int runsOf(int rows) {

@@ -92,6 +92,12 @@ final class RunDivision {
         copyColumns(columns);
     }
 
+    /** Returns the device memory that a division needs, with its alignment. */
+    static long memoryBytes(BulkRunLayout layout, int parts, int maxSources, int maxTargets) {
+        return BulkArena.alignedBytes(Tables.of(maxSources, maxTargets, parts).lengthBytes())
+                + BulkArena.alignedBytes((long) COLUMN_BYTES * layout.columns().size());
+    }
+
     private void copyColumns(List<BulkRunLayout.Source> columns) {
         try (Region region = Region.allocate((long) COLUMN_BYTES * columnCount)) {
             long at = region.address();

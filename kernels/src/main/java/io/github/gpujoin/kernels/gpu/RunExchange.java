@@ -5,6 +5,7 @@ package io.github.gpujoin.kernels.gpu;
 import io.github.gpujoin.core.bulk.JoinSide;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
 
 /**
  * Moves the rows of one input to the devices that join their keys.
@@ -15,18 +16,17 @@ import java.util.List;
  * </pre>
  *
  * <p>A tile of 4096 rows is stored in runs of thousands of rows, so that stores fill the link. An
- * inbox has room for all rows of an area, so no distribution of keys can fail for lack of room. The
- * devices take turns, because all of them use the same inboxes. Not thread-safe.
+ * inbox has room for all rows of an area, so no distribution of keys can fail for lack of room.
+ *
+ * <p>Each device has a thread, which calls {@link #add} for it. The devices take turns with
+ * kernels, because all of them use the same inboxes. Copies of the others continue meanwhile.
  */
 final class RunExchange {
 
     private static final int MOST_AREA_RUNS = 32;
 
-    /** Share of the available memory for areas and inboxes of both inputs. */
-    private static final int MEMORY_SHARE = 16;
-
-    /** Two areas and an inbox, for each input. */
-    private static final int BUFFERS = 2 * (RunAreas.AREAS + 1);
+    /** Two areas and an inbox. */
+    private static final int BUFFERS = RunAreas.AREAS + 1;
 
     private static final class Member {
 
@@ -38,7 +38,7 @@ final class RunExchange {
 
         Member(
                 DeviceBulkEngine engine,
-                BulkMemory memory,
+                BulkAllocator memory,
                 BulkRunLayout layout,
                 int areaRuns,
                 int parts,
@@ -63,43 +63,56 @@ final class RunExchange {
     }
 
     private final JoinSide side;
+    private final Lock turn;
     private final List<Member> members = new ArrayList<>();
 
     /**
-     * Reserves the memory.
-     *
-     * @param memories owner of the memory of each device, freed after {@link #finish}
+     * @param memories of the devices, each with room for {@link #memoryBytes}
+     * @param areaRuns of an area, from 1 to {@link #mostAreaRuns}
+     * @param turn held while rows move, also by others that use the storage of any device
      */
-    RunExchange(JoinSide side, List<DeviceBulkEngine> engines, List<BulkMemory> memories) {
+    RunExchange(
+            JoinSide side,
+            List<DeviceBulkEngine> engines,
+            List<? extends BulkAllocator> memories,
+            int areaRuns,
+            Lock turn) {
         this.side = side;
-        BulkRunLayout layout = engines.get(0).layout(side);
-        int areaRuns = areaRuns(engines, layout);
+        this.turn = turn;
         for (int m = 0; m < engines.size(); m++) {
             int sender = m;
             members.add(
                     new Member(
                             engines.get(m),
                             memories.get(m),
-                            layout,
+                            engines.get(m).layout(side),
                             areaRuns,
                             engines.size(),
                             (runs, rows) -> exchangePart(sender, runs, rows)));
         }
     }
 
-    private static int areaRuns(List<DeviceBulkEngine> engines, BulkRunLayout layout) {
-        long bytes =
-                engines.stream()
-                        .mapToLong(engine -> engine.device().availableBytes())
-                        .min()
-                        .orElseThrow();
-        long runs = bytes / ((long) MEMORY_SHARE * BUFFERS * layout.lengthBytes());
-        return (int) Math.max(1, Math.min(MOST_AREA_RUNS, runs));
+    /** Returns the device memory that an exchange of one input needs on each device. */
+    static long memoryBytes(BulkRunLayout layout, int areaRuns, int devices) {
+        long bufferBytes = BulkArena.alignedBytes((long) areaRuns * layout.lengthBytes());
+        return BUFFERS * bufferBytes
+                + RunDivision.memoryBytes(layout, devices, areaRuns, devices * areaRuns);
     }
 
-    /** Adds a run, which is full unless it is the last one, by the bus of a device. */
-    DeviceCopy add(int member, long pinnedRun, int rows) throws InterruptedException {
-        return members.get(member).areas.add(pinnedRun, rows);
+    /**
+     * Returns the runs of an area with which exchanges of some inputs fit.
+     *
+     * @param bytes of each device
+     * @return at least 1, also if that does not fit
+     */
+    static int mostAreaRuns(long bytes, List<BulkRunLayout> layouts) {
+        long runBytes = layouts.stream().mapToLong(BulkRunLayout::lengthBytes).sum();
+        return (int) Math.max(1, Math.min(MOST_AREA_RUNS, bytes / (BUFFERS * runBytes)));
+    }
+
+    /** Adds runs by the bus of a device, as {@link RunSink#add}. */
+    DeviceCopy add(int member, long pinnedRuns, int rows) throws InterruptedException {
+        return members.get(member).areas.add(pinnedRuns, rows);
     }
 
     /** Moves rows that a device has lent, and gives their runs back. */
@@ -117,6 +130,15 @@ final class RunExchange {
     }
 
     private void exchangePart(int sender, List<Long> runs, int rows) throws InterruptedException {
+        turn.lockInterruptibly();
+        try {
+            exchangeInTurn(sender, runs, rows);
+        } finally {
+            turn.unlock();
+        }
+    }
+
+    private void exchangeInTurn(int sender, List<Long> runs, int rows) throws InterruptedException {
         RunDivision division = members.get(sender).division;
         List<List<Long>> targets = new ArrayList<>();
         members.forEach(member -> targets.add(member.inbox.subList(0, runs.size())));
@@ -132,7 +154,7 @@ final class RunExchange {
         }
     }
 
-    /** Moves what is left. */
+    /** Moves what is left, when the threads have ended. */
     void finish() throws InterruptedException {
         for (Member member : members) {
             member.areas.finish();

@@ -4,6 +4,7 @@ package io.github.gpujoin.kernels.gpu;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 
@@ -20,6 +21,12 @@ import java.util.List;
  * copied to the host. Not thread-safe.
  */
 final class RunPartitioner implements RunSink {
+
+    /** Maximum of runs of a partition that are adjacent in host memory, and so copied together. */
+    private static final int EXTENT_RUNS = 4;
+
+    /** Host memory for further runs of a partition is at most this share of what it has. */
+    private static final int EXTENT_SHARE = 2;
 
     /** A run that is being copied to the host. */
     private record Leaving(long copy, long run) {}
@@ -42,6 +49,9 @@ final class RunPartitioner implements RunSink {
 
     private final List<List<StoredRun>> stored = new ArrayList<>();
 
+    /** Host memory for the next runs of each partition. */
+    private final RunStore.Extent[] extents;
+
     /**
      * @param memory of the device, freed after {@link #finish}
      * @param partitions from 1 to {@link RunDivision#MAX_PARTS}
@@ -58,6 +68,8 @@ final class RunPartitioner implements RunSink {
         this.partitions = partitions;
         this.openRuns = new long[partitions];
         this.openRows = new int[partitions];
+        this.extents = new RunStore.Extent[partitions];
+        Arrays.fill(extents, RunStore.Extent.NONE);
         for (int p = 0; p < partitions; p++) {
             stored.add(new ArrayList<>());
         }
@@ -164,14 +176,22 @@ final class RunPartitioner implements RunSink {
 
     private void store(int partition, long run, int rows) throws InterruptedException {
         int bytes = layout.lengthBytes();
-        long address = store.reserve(bytes);
-        if (address == 0) {
-            stored.get(partition).add(store.addToFile(run, bytes, rows));
-            free.add(run);
-        } else {
-            leaving.add(new Leaving(device.startCopyToHost(address, run, bytes), run));
-            stored.get(partition).add(new StoredRun(address, 0, rows));
+        List<StoredRun> before = stored.get(partition);
+        RunStore.Extent extent = extents[partition];
+        boolean isFirst = extent.runs() == 0;
+        if (isFirst) {
+            int runs = Math.max(1, Math.min(EXTENT_RUNS, before.size() / EXTENT_SHARE));
+            extent = store.reserve(bytes, runs);
         }
+        if (extent.runs() == 0) {
+            before.add(store.addToFile(run, bytes, rows));
+            free.add(run);
+            return;
+        }
+        long address = extent.address();
+        extents[partition] = new RunStore.Extent(address + bytes, extent.runs() - 1);
+        leaving.add(new Leaving(device.startCopyToHost(address, run, bytes), run));
+        before.add(new StoredRun(address, 0, rows, !isFirst));
     }
 
     /** Stores all rows, and returns the runs of each partition. */

@@ -9,12 +9,14 @@ interface RunSink {
     long NO_COPY = -1;
 
     /**
-     * Adds a run, which is full unless it is the last one.
+     * Adds a run, or several adjacent ones. All are full, unless the last of them is the last one.
      *
-     * @param pinnedRun address of {@link BulkRunLayout#lengthBytes} bytes of pinned memory
-     * @return the copy to a device that reads the run
+     * @param pinnedRuns address of {@link BulkRunLayout#lengthBytes} bytes of pinned memory for
+     *     each run
+     * @param rows of all runs, at least 1
+     * @return the copy to a device after which nothing reads the runs
      * @throws io.github.gpujoin.core.engine.EngineUnavailableException if there is no room, or a
      *     device or a file failed
      */
-    DeviceCopy add(long pinnedRun, int rows) throws InterruptedException;
+    DeviceCopy add(long pinnedRuns, int rows) throws InterruptedException;
 }

@@ -11,14 +11,28 @@ import org.jspecify.annotations.Nullable;
 final class RunStaging {
 
     private final StagedRuns runs;
-    private final RunSink sink;
+    private final StagedRuns.Target target;
 
     /** The run whose rows are claimed; null if the next row needs another one. */
     private @Nullable StagedRun open;
 
-    RunStaging(StagedRuns runs, RunSink sink) {
+    private RunStaging(StagedRuns runs, StagedRuns.Target target) {
         this.runs = runs;
-        this.sink = sink;
+        this.target = target;
+    }
+
+    /**
+     * Returns a staging that passes adjacent runs together.
+     *
+     * @param runBytes that the sink reads of each run
+     */
+    static RunStaging of(StagedRuns runs, RunSink sink, int runBytes) {
+        return new RunStaging(runs, new StagedRuns.Target(sink, runBytes));
+    }
+
+    /** Returns a staging that passes each run alone. */
+    static RunStaging ofSingleRuns(StagedRuns runs, RunSink sink) {
+        return new RunStaging(runs, new StagedRuns.Target(sink, StagedRuns.Target.SINGLE_RUNS));
     }
 
     /**
@@ -63,7 +77,7 @@ final class RunStaging {
     }
 
     private void passOpen() {
-        runs.pass(open, sink);
+        runs.pass(open, target);
         open = null;
     }
 

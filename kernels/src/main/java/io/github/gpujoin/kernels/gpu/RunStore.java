@@ -6,6 +6,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,17 +55,33 @@ final class RunStore implements AutoCloseable {
         return opened == null ? 0 : opened.lengthBytes();
     }
 
-    /** Returns pinned memory for a run; 0 if the limits have no room. */
-    long reserve(int bytes) {
+    /**
+     * Pinned memory for adjacent runs, in one allocation.
+     *
+     * @param runs their number; 0 if the limits have no room
+     */
+    record Extent(long address, int runs) {
+
+        static final Extent NONE = new Extent(0, 0);
+    }
+
+    /** Returns pinned memory for at most some runs. */
+    Extent reserve(int bytes, int runs) {
         if (slabEnd - next < bytes && !isHostFull) {
             addSlab(bytes);
         }
-        if (slabEnd - next < bytes) {
-            return 0;
+        int fitting = (int) Math.min(runs, (slabEnd - next) / bytes);
+        if (fitting == 0) {
+            return Extent.NONE;
         }
-        long address = next;
-        next += bytes;
-        return address;
+        Extent extent = new Extent(next, fitting);
+        next += (long) fitting * bytes;
+        return extent;
+    }
+
+    /** Returns pinned memory for a run; 0 if the limits have no room. */
+    long reserve(int bytes) {
+        return reserve(bytes, 1).address();
     }
 
     /**
@@ -94,17 +111,17 @@ final class RunStore implements AutoCloseable {
     StoredRun add(long pinnedRun, int bytes, int rows) {
         long address = reserve(bytes);
         if (address == 0) {
-            return new StoredRun(0, openFile().append(pinnedRun, bytes), rows);
+            return StoredRun.inFile(openFile().append(pinnedRun, bytes), rows);
         }
         Memory.copy(null, pinnedRun, null, address, bytes);
-        return new StoredRun(address, 0, rows);
+        return StoredRun.inMemory(address, rows);
     }
 
     /** Writes a run of device memory to the file. */
     StoredRun addToFile(long deviceRun, int bytes, int rows) throws InterruptedException {
         RunFile opened = openFile();
         device.awaitCopyToHost(device.startCopyToHost(buffers, deviceRun, bytes));
-        return new StoredRun(0, opened.append(buffers, bytes), rows);
+        return StoredRun.inFile(opened.append(buffers, bytes), rows);
     }
 
     private RunFile openFile() {
@@ -122,15 +139,41 @@ final class RunStore implements AutoCloseable {
         return opened;
     }
 
-    /** Starts to copy a run to the device, and returns the number of the copy. */
-    long startCopy(StoredRun run, long deviceAddress, int bytes) throws InterruptedException {
+    /**
+     * Starts to copy runs to the device, adjacent ones together, and returns the number of the last
+     * copy.
+     *
+     * @param runs at least one
+     * @param deviceAddress of the first one, before the others
+     */
+    long startCopies(List<StoredRun> runs, long deviceAddress, int bytes)
+            throws InterruptedException {
+        long copy = RunSink.NO_COPY;
+        long target = deviceAddress;
+        for (int first = 0; first < runs.size(); ) {
+            int end = first + 1;
+            while (end < runs.size() && runs.get(end).isAfterAnother()) {
+                end++;
+            }
+            copy = startCopy(runs.get(first), target, (long) (end - first) * bytes);
+            target += (long) (end - first) * bytes;
+            first = end;
+        }
+        return copy;
+    }
+
+    /**
+     * @param bytes of a run, and of those after it in memory
+     */
+    private long startCopy(StoredRun run, long deviceAddress, long bytes)
+            throws InterruptedException {
         if (!run.isInFile()) {
             return device.startCopy(deviceAddress, run.address(), bytes);
         }
         int buffer = nextBuffer;
         device.awaitCopy(copies[buffer]);
         long address = buffers + (long) buffer * maxRunBytes;
-        openFile().read(run.position(), address, bytes);
+        openFile().read(run.position(), address, (int) bytes);
         copies[buffer] = device.startCopy(deviceAddress, address, bytes);
         nextBuffer = (buffer + 1) % BUFFERS;
         return copies[buffer];

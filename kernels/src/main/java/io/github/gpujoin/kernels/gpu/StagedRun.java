@@ -9,6 +9,8 @@ package io.github.gpujoin.kernels.gpu;
 final class StagedRun {
 
     private final long address;
+
+    private final boolean isAfterAnother;
     private int claimedRows;
 
     /** Guarded by this object. */
@@ -17,15 +19,22 @@ final class StagedRun {
     private DeviceCopy copy;
 
     /**
+     * @param isAfterAnother whether the memory before belongs to another run of the same allocation
      * @param copy one that has ended
      */
-    StagedRun(long address, DeviceCopy copy) {
+    StagedRun(long address, boolean isAfterAnother, DeviceCopy copy) {
         this.address = address;
+        this.isAfterAnother = isAfterAnother;
         this.copy = copy;
     }
 
     long address() {
         return address;
+    }
+
+    /** Returns whether the run starts where another one of the same allocation ends. */
+    boolean isAfter(StagedRun other, long otherBytes) {
+        return isAfterAnother && address == other.address + otherBytes;
     }
 
     int claimedRows() {

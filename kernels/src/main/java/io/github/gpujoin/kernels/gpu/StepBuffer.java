@@ -62,11 +62,7 @@ final class StepBuffer {
         }
         long tableBytes = (long) Long.BYTES * runs.size();
         long first = start + BulkArena.alignedBytes(tableBytes);
-        long target = first;
-        for (StoredRun run : runs) {
-            lastCopy = store.startCopy(run, target, runBytes);
-            target += runBytes;
-        }
+        lastCopy = store.startCopies(runs, first, runBytes);
         try (Region addresses = Region.allocate(tableBytes)) {
             for (int i = 0; i < runs.size(); i++) {
                 Memory.putLong(
@@ -74,7 +70,7 @@ final class StepBuffer {
             }
             device.copyToDevice(start, addresses);
         }
-        return target;
+        return first + (long) runs.size() * runBytes;
     }
 
     /** Waits until the inputs are complete, and returns them. */

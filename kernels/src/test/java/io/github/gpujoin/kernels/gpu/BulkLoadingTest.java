@@ -202,13 +202,13 @@ class BulkLoadingTest {
             StagedRuns runs = new StagedRuns(device, device.newMemory(), 1, 8 * RUN_ROWS);
             List<Long> passed = new ArrayList<>();
             RunStaging staging =
-                    new RunStaging(
+                    RunStaging.ofSingleRuns(
                             runs,
                             (run, rows) -> {
                                 for (int row = 0; row < rows; row++) {
                                     passed.add(Memory.getLong(run + 8L * row));
                                 }
-                                return DeviceCopy.none(device);
+                                return DeviceCopy.NONE;
                             });
             List<RunStaging.Claim> claims = new ArrayList<>();
             for (int rows = 3 * RUN_ROWS + 7; rows > 0; ) {
@@ -230,6 +230,38 @@ class BulkLoadingTest {
         }
     }
 
+    /**
+     * Threads write runs in any order. A sink receives up to four at once, but not of two slabs.
+     */
+    @Test
+    void shouldPassAdjacentRunsTogether() throws Exception {
+        try (BulkDevices devices = new HostBulkDevice().open(withThreads(8))) {
+            BulkDevice device = devices.first();
+            int runBytes = 8 * RUN_ROWS;
+            StagedRuns runs = new StagedRuns(device, device.newMemory(), 8, runBytes);
+            List<Integer> passed = new ArrayList<>();
+            RunStaging staging =
+                    RunStaging.of(
+                            runs,
+                            (run, rows) -> {
+                                passed.add(rows);
+                                return DeviceCopy.NONE;
+                            },
+                            runBytes);
+            List<RunStaging.Claim> claims = new ArrayList<>();
+            for (int run = 0; run < 10; run++) {
+                claims.add(staging.claim(RUN_ROWS));
+            }
+            claims.add(staging.claim(5));
+            staging.finish();
+            Collections.reverse(claims);
+            claims.forEach(RunStaging.Claim::written);
+            assertThat(passed).isEmpty();
+            runs.passAll();
+            assertThat(passed).containsExactly(4 * RUN_ROWS, 4 * RUN_ROWS, 2 * RUN_ROWS + 5);
+        }
+    }
+
     @Test
     void shouldThrowWhatATaskHasThrown() throws Exception {
         try (BulkDevices devices = new HostBulkDevice().open(withThreads(2))) {
@@ -237,11 +269,11 @@ class BulkLoadingTest {
             StagedRuns runs = new StagedRuns(device, device.newMemory(), 1, 8 * RUN_ROWS);
             List<Long> passed = new ArrayList<>();
             RunStaging staging =
-                    new RunStaging(
+                    RunStaging.ofSingleRuns(
                             runs,
                             (run, rows) -> {
                                 passed.add(run);
-                                return DeviceCopy.none(device);
+                                return DeviceCopy.NONE;
                             });
             RunStaging.Claim claim = staging.claim(RUN_ROWS);
             Chunk chunk = chunks(1, 1, key -> key).get(0);
@@ -270,7 +302,7 @@ class BulkLoadingTest {
         try (BulkDevices devices = new HostBulkDevice().open(withThreads(1))) {
             BulkDevice device = devices.first();
             StagedRuns runs = new StagedRuns(device, device.newMemory(), 1, 8 * RUN_ROWS);
-            RunStaging staging = new RunStaging(runs, (run, rows) -> DeviceCopy.none(device));
+            RunStaging staging = RunStaging.ofSingleRuns(runs, (run, rows) -> DeviceCopy.NONE);
             staging.claim(RUN_ROWS);
             Thread.currentThread().interrupt();
             assertThatExceptionOfType(InterruptedException.class).isThrownBy(runs::passAll);

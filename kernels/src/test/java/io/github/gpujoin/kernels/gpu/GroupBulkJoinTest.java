@@ -31,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bulk joins of a group of devices, which the CPU emulates. */
 @ExtendWith(RegionLeakExtension.class)
@@ -104,6 +105,21 @@ class GroupBulkJoinTest {
             assertThat(TestTuples.summary(join, left, List.of()))
                     .isEqualTo(TestTuples.expected(spec, left, right));
         }
+        assertNothingIsLeft();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {NEVER_REPLICATED, 1 << 30})
+    void shouldLoadEachDeviceByAThreadOfItsOwn(long replicatedRows) throws Exception {
+        List<Chunk> chunks = TestTuples.chunks(12 * RUN_ROWS, row -> row);
+        BulkJoinSpec spec = TestTuples.spec(BulkJoinKind.INNER, new BulkOutput.Count());
+        try (GpuBulkJoin join = open(spec, replicatedRows)) {
+            BulkRun.submit(join, chunks, chunks, 1);
+            join.finish();
+            assertThat(join.waitedNs(BulkWait.COPY_CALLS)).isPositive();
+        }
+        assertThat(first.copyThreads()).isNotEmpty().containsOnly("gpu-bulk-load-0");
+        assertThat(second.copyThreads()).isNotEmpty().containsOnly("gpu-bulk-load-1");
         assertNothingIsLeft();
     }
 
@@ -193,6 +209,41 @@ class GroupBulkJoinTest {
             }
             assertNothingIsLeft();
         }
+    }
+
+    /** A device has room for a join beyond its memory, but not for an exchange in addition. */
+    @Test
+    void shouldJoinOnOneDeviceIfAGroupNeedsMoreMemory() throws Exception {
+        List<Chunk> left = TestTuples.chunks(300_000, row -> row * 3 % 1_000_003);
+        List<Chunk> right = TestTuples.chunks(200_000, row -> row + 20);
+        BulkJoinSpec spec = TestTuples.rows(BulkJoinKind.FULL);
+        try (GpuBulkJoin join = open(spec, withDeviceBytes(15 << 20), NEVER_REPLICATED)) {
+            assertThat(second.usedBytes()).isZero();
+            assertThat(TestTuples.summary(join, left, right))
+                    .isEqualTo(TestTuples.expected(spec, left, right));
+            assertThat(join.plan().toString())
+                    .startsWith("gpu-out-of-core: One device joins, since a device of the group")
+                    .contains("too little memory to exchange rows", "Raise the budget.");
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void shouldExchangeRowsIfADeviceHasNoRoomForTheSmallInput() throws Exception {
+        List<Chunk> left = TestTuples.chunks(8 * RUN_ROWS, row -> row);
+        List<Chunk> right = TestTuples.chunks(4 * RUN_ROWS, row -> row / 2);
+        BulkJoinSpec spec = TestTuples.rows(BulkJoinKind.INNER);
+        try (BulkJoin join = open(spec, 1 << 20)) {
+            BulkRun.submit(join, left, right, 1);
+            // the thread of the device may still allocate memory for rows that it loads
+            second.refuseNextDeviceAllocationOf(Thread.currentThread());
+            assertThat(TestTuples.summary(join, List.of(), List.of()))
+                    .isEqualTo(TestTuples.expected(spec, left, right));
+            assertThat(join.plan().toString())
+                    .startsWith("gpu-repartitioned")
+                    .contains("a device has no room for all rows of the smaller input");
+        }
+        assertNothingIsLeft();
     }
 
     /**

@@ -14,8 +14,9 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
-/** A device for bulk joins that the CPU emulates, see {@link BulkKernelsOnHost}. */
+/** A device for bulk joins that the CPU emulates, see {@link BulkKernelsOnHost}. Thread-safe. */
 final class HostBulkDevice {
 
     private final RefusingDriver memory = new RefusingDriver();
@@ -25,12 +26,14 @@ final class HostBulkDevice {
 
     private int calls;
     private boolean refusesNext;
+    private @Nullable Thread refusedThread;
     private boolean refusesDevice;
     private boolean refusesPinned;
     private boolean refusesPinnedWhenDividing;
     private boolean divides;
     private int blockSharedBytes = BulkDevice.SHARED_BYTES;
     private final Set<String> launched = new HashSet<>();
+    private final List<String> copyThreads = new ArrayList<>();
 
     /** Opens the device for one join, which closes it. */
     BulkDevices open(GpuOptions options) {
@@ -64,27 +67,32 @@ final class HostBulkDevice {
     }
 
     /** Refuses the next allocation of device memory. */
-    void refuseNextDeviceAllocation() {
+    synchronized void refuseNextDeviceAllocation() {
         refusesNext = true;
     }
 
+    /** Refuses the next allocation of device memory by a thread. */
+    synchronized void refuseNextDeviceAllocationOf(Thread thread) {
+        refusedThread = thread;
+    }
+
     /** Refuses device memory from now on. */
-    void refuseDevice() {
+    synchronized void refuseDevice() {
         refusesDevice = true;
     }
 
     /** Sets the shared memory of a block, in bytes. */
-    void hasBlockSharedBytes(int bytes) {
+    synchronized void hasBlockSharedBytes(int bytes) {
         blockSharedBytes = bytes;
     }
 
     /** Refuses pinned memory from now on. */
-    void refusePinned() {
+    synchronized void refusePinned() {
         refusesPinned = true;
     }
 
     /** Refuses pinned memory once rows are divided by partition. */
-    void refusePinnedWhenDividing() {
+    synchronized void refusePinnedWhenDividing() {
         refusesPinnedWhenDividing = true;
     }
 
@@ -93,7 +101,8 @@ final class HostBulkDevice {
                 GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
     }
 
-    private Object call(Method method, Object[] arguments) throws Throwable {
+    /** One call at a time, as a stream runs one kernel at a time. */
+    private synchronized Object call(Method method, Object[] arguments) throws Throwable {
         boolean isPoll = method.getName().equals("isIdle");
         if (!isPoll && calls++ >= callsLeft) {
             memory.loseDevice();
@@ -101,13 +110,18 @@ final class HostBulkDevice {
         if (method.getName().equals("blockSharedBytes")) {
             return blockSharedBytes;
         }
-        if ((refusesNext || refusesDevice) && method.getName().equals("allocateDevice")) {
+        boolean isRefused = refusesNext || refusesDevice || refusedThread == Thread.currentThread();
+        if (isRefused && method.getName().equals("allocateDevice")) {
             refusesNext = false;
+            refusedThread = null;
             refuse(arguments[0]);
         }
-        boolean isPinned = method.getName().equals("allocatePinned");
-        if (isPinned && (refusesPinned || (refusesPinnedWhenDividing && divides))) {
+        boolean pins = Set.of("allocatePinned", "pin").contains(method.getName());
+        if (pins && (refusesPinned || (refusesPinnedWhenDividing && divides))) {
             refuse(arguments[0]);
+        }
+        if (method.getName().equals("startCopyToDevice")) {
+            copyThreads.add(Thread.currentThread().getName());
         }
         try {
             Object result = method.invoke(memory, arguments);
@@ -132,39 +146,44 @@ final class HostBulkDevice {
     }
 
     /** Makes all driver calls fail after this number of calls. */
-    void failAfter(int calls) {
+    synchronized void failAfter(int calls) {
         callsLeft = calls;
     }
 
-    void refuseAllocationsAfter(int allocations) {
+    synchronized void refuseAllocationsAfter(int allocations) {
         memory.refuseAllocationsAfter(allocations);
     }
 
     /** Whether rows were divided by partition. */
-    boolean hasDivided() {
+    synchronized boolean hasDivided() {
         return divides;
     }
 
     /** Returns whether a kernel was launched, by the name between module and width. */
-    boolean launched(String kernel) {
+    synchronized boolean launched(String kernel) {
         return launched.stream().anyMatch(name -> name.startsWith("gpujoin_" + kernel));
     }
 
-    int calls() {
+    synchronized int calls() {
         return calls;
     }
 
-    int allocations() {
+    synchronized int allocations() {
         return memory.allocations();
     }
 
     /** Returns the bytes of device memory and pinned memory in use. */
-    long usedBytes() {
+    synchronized long usedBytes() {
         return memory.deviceBytes() + memory.pinnedBytes();
     }
 
+    /** Returns the name of the thread of each copy to the device. */
+    synchronized List<String> copyThreads() {
+        return List.copyOf(copyThreads);
+    }
+
     /** Frees what a join dropped on a lost device. */
-    void endProcess() {
+    synchronized void endProcess() {
         memory.endProcess();
     }
 }

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.github.gpujoin.core.region.LimitedReservations;
 import io.github.gpujoin.core.region.MemoryReservations;
+import io.github.gpujoin.core.region.Region;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
-import io.github.gpujoin.kernels.binding.CudaDriver;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,10 +23,30 @@ class KeptSlabsTest {
 
     private static final int MIB = 1 << 20;
     private static final MemoryBudget BUDGET = new MemoryBudget(MIB, 8 * MIB, 4 * MIB);
-    private static final CudaDriver.PageTouch NO_TOUCH = (address, lengthBytes) -> {};
 
     private final RefusingDriver driver = new RefusingDriver();
     private final DeviceMemory memory = new DeviceMemory(driver);
+    private final RecordedPinning pinning = new RecordedPinning();
+
+    /** Records the lengths of pages that were touched. */
+    private static final class RecordedPinning implements DeviceMemory.Pinning {
+
+        private final List<Long> touched = new ArrayList<>();
+        private boolean isStopped;
+
+        @Override
+        public void touch(Region pages) {
+            assertThat(isStopped).isFalse();
+            touched.add(pages.lengthBytes());
+        }
+
+        @Override
+        public void whileStopped(Runnable calls) {
+            isStopped = true;
+            calls.run();
+            isStopped = false;
+        }
+    }
 
     @AfterEach
     void shouldHaveFreedAllMemory() {
@@ -40,7 +60,7 @@ class KeptSlabsTest {
         try (Buffers buffers = memory.buffers(BUDGET)) {
             long first = 0;
             for (int length : mebibytes) {
-                long address = buffers.slab((long) length * MIB, NO_TOUCH);
+                long address = buffers.slab((long) length * MIB, pinning);
                 first = first == 0 ? address : first;
             }
             return first;
@@ -53,7 +73,7 @@ class KeptSlabsTest {
         assertThat(memory.keptBytes()).isEqualTo(2 * MIB);
         assertThat(memory.use().pinnedBytes()).isZero();
         try (Buffers buffers = memory.buffers(BUDGET)) {
-            assertThat(buffers.slab(2 * MIB, NO_TOUCH)).isEqualTo(address);
+            assertThat(buffers.slab(2 * MIB, pinning)).isEqualTo(address);
             assertThat(memory.keptBytes()).isZero();
             assertThat(memory.use().pinnedBytes()).isEqualTo(2 * MIB);
             assertThat(driver.allocations()).isEqualTo(1);
@@ -64,9 +84,9 @@ class KeptSlabsTest {
     void shouldNotUseSlabsOfMoreThanTwiceTheLength() {
         allocate(3);
         try (Buffers buffers = memory.buffers(BUDGET)) {
-            buffers.slab(MIB, NO_TOUCH);
+            buffers.slab(MIB, pinning);
             assertThat(memory.keptBytes()).isEqualTo(3 * MIB);
-            buffers.slab(2 * MIB, NO_TOUCH);
+            buffers.slab(2 * MIB, pinning);
             assertThat(memory.keptBytes()).isZero();
             assertThat(buffers.lengthBytes()).isEqualTo(4 * MIB);
         }
@@ -88,7 +108,7 @@ class KeptSlabsTest {
         try (Buffers buffers = memory.buffers(BUDGET)) {
             buffers.pinned(8 * MIB);
             assertThatExceptionOfType(GpuUnavailableException.class)
-                    .isThrownBy(() -> buffers.slab(4 * MIB, NO_TOUCH))
+                    .isThrownBy(() -> buffers.slab(4 * MIB, pinning))
                     .withMessageContaining("budgetBytes=8388608, usedBytes=8388608");
             assertThat(memory.keptBytes()).isEqualTo(4 * MIB);
         }
@@ -100,10 +120,10 @@ class KeptSlabsTest {
         LimitedReservations owner =
                 new LimitedReservations(MemoryReservations.unlimited(), 3 * MIB);
         try (Buffers buffers = memory.buffers(new MemoryLimits(BUDGET, owner))) {
-            buffers.slab(2 * MIB, NO_TOUCH);
+            buffers.slab(2 * MIB, pinning);
             assertThat(owner.availableBytes()).isEqualTo(MIB);
             assertThatExceptionOfType(GpuUnavailableException.class)
-                    .isThrownBy(() -> buffers.slab(2 * MIB, NO_TOUCH));
+                    .isThrownBy(() -> buffers.slab(2 * MIB, pinning));
         }
         assertThat(owner.availableBytes()).isEqualTo(3 * MIB);
     }
@@ -123,11 +143,10 @@ class KeptSlabsTest {
     @Test
     void shouldTouchNoPagesOnceTheDriverHasRefusedThem() {
         driver.refuseRegistrations();
-        List<Long> touched = new ArrayList<>();
         try (Buffers buffers = memory.buffers(BUDGET)) {
-            buffers.slab(2 * MIB, (address, lengthBytes) -> touched.add(lengthBytes));
-            buffers.slab(MIB, (address, lengthBytes) -> touched.add(lengthBytes));
-            assertThat(touched).containsExactly(2L * MIB);
+            buffers.slab(2 * MIB, pinning);
+            buffers.slab(MIB, pinning);
+            assertThat(pinning.touched).containsExactly(2L * MIB);
             assertThat(driver.pinnedBytes()).isEqualTo(3 * MIB);
         }
     }

@@ -20,7 +20,7 @@ import java.util.Set;
 
 /**
  * A driver without a device: memory is host memory, kernels do nothing, and calls fail on request.
- * The serving kernel "runs" until a stop is requested.
+ * The serving kernel "runs" until a stop is requested. Thread-safe, as a driver is.
  */
 final class RefusingDriver implements CudaDriver {
 
@@ -68,39 +68,39 @@ final class RefusingDriver implements CudaDriver {
     private boolean builds;
     private boolean closed;
 
-    void refuseAllocationsAfter(int allocations) {
+    synchronized void refuseAllocationsAfter(int allocations) {
         allocationsLeft = allocations;
     }
 
-    void refuseRegistrations() {
+    synchronized void refuseRegistrations() {
         refusesRegistrations = true;
     }
 
     /** Fails to unregister memory from now on. */
-    void keepRegistrations() {
+    synchronized void keepRegistrations() {
         keepsRegistrations = true;
     }
 
-    void loseDevice() {
+    synchronized void loseDevice() {
         lost = true;
     }
 
     /** Makes no started copy complete. */
-    void stickCopies() {
+    synchronized void stickCopies() {
         copiesAreStuck = true;
     }
 
     /** Outstanding copies, oldest first. */
-    List<Copy> copiesUnderWay() {
+    synchronized List<Copy> copiesUnderWay() {
         return List.copyOf(started);
     }
 
-    void kernelIs(Kernel kernel) {
+    synchronized void kernelIs(Kernel kernel) {
         this.kernel = kernel;
     }
 
     /** Completes all posted steps without results. */
-    void answerSteps() {
+    synchronized void answerSteps() {
         long published = Memory.getLong(control + StepDescriptor.CONTROL_PUBLISHED_OFFSET);
         for (; answeredSteps < published; answeredSteps++) {
             long step = ring + answeredSteps % StepRing.ENTRIES * StepDescriptor.STEP_BYTES;
@@ -129,25 +129,25 @@ final class RefusingDriver implements CudaDriver {
         }
     }
 
-    boolean isClosed() {
+    synchronized boolean isClosed() {
         return closed;
     }
 
     /** Number of launches of the serving kernel. */
-    int serveLaunches() {
+    synchronized int serveLaunches() {
         return serveLaunches;
     }
 
     /** Number of successful allocations. */
-    int allocations() {
+    synchronized int allocations() {
         return allocations;
     }
 
-    long deviceBytes() {
+    synchronized long deviceBytes() {
         return lengthBytes(device);
     }
 
-    long pinnedBytes() {
+    synchronized long pinnedBytes() {
         return lengthBytes(pinned);
     }
 
@@ -156,7 +156,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     /** Frees abandoned memory. */
-    void endProcess() {
+    synchronized void endProcess() {
         device.values().forEach(Region::close);
         pinned.values().forEach(Region::close);
         device.clear();
@@ -170,70 +170,70 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public String deviceName() {
+    public synchronized String deviceName() {
         return "none";
     }
 
     @Override
-    public int multiprocessors() {
+    public synchronized int multiprocessors() {
         return 2;
     }
 
     @Override
-    public int blockSharedBytes() {
+    public synchronized int blockSharedBytes() {
         return BulkDevice.SHARED_BYTES;
     }
 
     @Override
-    public boolean openPeerAccess(int ordinal) {
+    public synchronized boolean openPeerAccess(int ordinal) {
         requireDevice();
         return true;
     }
 
     @Override
-    public void closePeerAccess(int ordinal) {
+    public synchronized void closePeerAccess(int ordinal) {
         requireDevice();
     }
 
     @Override
-    public long freeBytes() {
+    public synchronized long freeBytes() {
         return Long.MAX_VALUE;
     }
 
     @Override
-    public long allocateDevice(long lengthBytes) {
+    public synchronized long allocateDevice(long lengthBytes) {
         return allocate(device, lengthBytes);
     }
 
     @Override
-    public void freeDevice(long address) {
+    public synchronized void freeDevice(long address) {
         free(device, address);
     }
 
     @Override
-    public long allocatePinned(long lengthBytes) {
+    public synchronized long allocatePinned(long lengthBytes) {
         return allocate(pinned, lengthBytes);
     }
 
     @Override
-    public long allocatePinned(long lengthBytes, PageTouch pages) {
-        long address = allocatePinned(lengthBytes);
-        pages.touch(address, lengthBytes);
+    public synchronized void pin(Region region) {
+        requireDevice();
         if (refusesRegistrations) {
-            freePinned(address);
             throw new GpuUnavailableException(
-                    GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
+                    GpuFailure.OUT_OF_DEVICE_MEMORY,
+                    "told to refuse: lengthBytes=" + region.lengthBytes());
         }
-        return address;
+        count(region.lengthBytes());
+        pinned.put(region.address(), region);
     }
 
     @Override
-    public void freePinned(long address) {
+    public synchronized void freePinned(long address) {
         free(pinned, address);
     }
 
     @Override
-    public long registerHost(long address, long lengthBytes) {
+    public synchronized long registerHost(long address, long lengthBytes) {
         requireDevice();
         if (refusesRegistrations) {
             throw new GpuUnavailableException(
@@ -247,7 +247,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public void unregisterHost(long address) {
+    public synchronized void unregisterHost(long address) {
         requireDevice();
         if (keepsRegistrations || !registered.remove(address)) {
             throw new GpuUnavailableException(
@@ -256,21 +256,25 @@ final class RefusingDriver implements CudaDriver {
     }
 
     /** Number of regions of others that are registered. */
-    int registeredCount() {
+    synchronized int registeredCount() {
         return registered.size();
     }
 
     private long allocate(Map<Long, Region> memory, long lengthBytes) {
         requireDevice();
+        count(lengthBytes);
+        Region region = Region.allocate(lengthBytes);
+        Memory.fill(null, region.address(), lengthBytes, UNSPECIFIED);
+        memory.put(region.address(), region);
+        return region.address();
+    }
+
+    private void count(long lengthBytes) {
         if (allocationsLeft-- <= 0) {
             throw new GpuUnavailableException(
                     GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
         }
         allocations++;
-        Region region = Region.allocate(lengthBytes);
-        Memory.fill(null, region.address(), lengthBytes, UNSPECIFIED);
-        memory.put(region.address(), region);
-        return region.address();
     }
 
     private void free(Map<Long, Region> memory, long address) {
@@ -282,29 +286,31 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes) {
+    public synchronized void copyToDevice(long deviceAddress, long hostAddress, long lengthBytes) {
         requireDevice();
         Memory.copy(null, hostAddress, null, deviceAddress, lengthBytes);
     }
 
     @Override
-    public void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
+    public synchronized void copyToHost(long hostAddress, long deviceAddress, long lengthBytes) {
         copyToDevice(hostAddress, deviceAddress, lengthBytes);
     }
 
     @Override
-    public void copyToHostBeside(long pinnedAddress, long deviceAddress, long lengthBytes) {
+    public synchronized void copyToHostBeside(
+            long pinnedAddress, long deviceAddress, long lengthBytes) {
         copyToHost(pinnedAddress, deviceAddress, lengthBytes);
     }
 
     @Override
-    public GpuDirectSupport gpuDirect() {
+    public synchronized GpuDirectSupport gpuDirect() {
         return new GpuDirectSupport(true, false, 100, 1);
     }
 
     /** Copies as late as possible, on query, which detects buffers that are refilled too early. */
     @Override
-    public long startCopyToDevice(long deviceAddress, long pinnedAddress, long lengthBytes) {
+    public synchronized long startCopyToDevice(
+            long deviceAddress, long pinnedAddress, long lengthBytes) {
         requireDevice();
         requireWithinAllocation(deviceAddress, lengthBytes);
         started.add(new Copy(deviceAddress, pinnedAddress, lengthBytes));
@@ -327,7 +333,7 @@ final class RefusingDriver implements CudaDriver {
 
     /** Completes one copy, and returns the state before it. */
     @Override
-    public boolean hasCopied(long copy) {
+    public synchronized boolean hasCopied(long copy) {
         requireDevice();
         boolean isOver = copy < copiesEnded;
         if (!isOver && !copiesAreStuck) {
@@ -342,7 +348,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public void awaitCopies() {
+    public synchronized void awaitCopies() {
         requireDevice();
         started.forEach(this::end);
         started.clear();
@@ -352,7 +358,8 @@ final class RefusingDriver implements CudaDriver {
 
     /** As late as possible, too, which detects memory of the device that is reused too early. */
     @Override
-    public long startCopyToHost(long pinnedAddress, long deviceAddress, long lengthBytes) {
+    public synchronized long startCopyToHost(
+            long pinnedAddress, long deviceAddress, long lengthBytes) {
         requireDevice();
         requireWithinAllocation(deviceAddress, lengthBytes);
         startedToHost.add(new Copy(deviceAddress, pinnedAddress, lengthBytes));
@@ -360,7 +367,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public boolean hasCopiedToHost(long copy) {
+    public synchronized boolean hasCopiedToHost(long copy) {
         requireDevice();
         boolean isOver = copy < copiesToHostEnded;
         if (!isOver) {
@@ -375,29 +382,29 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public void fillDevice(long deviceAddress, byte value, long lengthBytes) {
+    public synchronized void fillDevice(long deviceAddress, byte value, long lengthBytes) {
         requireDevice();
         Memory.fill(null, deviceAddress, lengthBytes, value);
     }
 
     @Override
-    public KernelQueue openQueue(boolean isUrgent) {
+    public synchronized KernelQueue openQueue(boolean isUrgent) {
         throw new GpuUnavailableException(GpuFailure.DEVICE_LOST, "no queues: urgent=" + isUrgent);
     }
 
     @Override
-    public void load(KernelImage image) {
+    public synchronized void load(KernelImage image) {
         requireDevice();
     }
 
     @Override
-    public void launchWithSharedMemory(
+    public synchronized void launchWithSharedMemory(
             String kernel, int blocks, int threads, int sharedBytes, long[]... arguments) {
         launch(kernel, blocks, threads);
     }
 
     @Override
-    public void launch(String kernelName, int blocks, int threads, long... arguments) {
+    public synchronized void launch(String kernelName, int blocks, int threads, long... arguments) {
         requireDevice();
         if (kernelName.equals("gpujoin_serve")) {
             serveLaunches++;
@@ -416,7 +423,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public boolean isIdle() {
+    public synchronized boolean isIdle() {
         requireDevice();
         return switch (kernel) {
             case OBEDIENT -> control == 0 || isAskedToStop();
@@ -427,7 +434,7 @@ final class RefusingDriver implements CudaDriver {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         closed = true;
     }
 }

@@ -18,6 +18,7 @@ import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -117,6 +118,43 @@ class RunPartitionerTest {
             feeder.divide();
 
             assertDivided(partitioner.finish(), partitions, feeder.rowsBefore);
+        }
+        assertThat(host.usedBytes()).isZero();
+    }
+
+    /** Runs of a partition have memory for one run, and then for more and more. */
+    @Test
+    void shouldCopyAdjacentRunsOfAPartitionTogether() throws Exception {
+        int runs = 12;
+        HostBulkDevice host = new HostBulkDevice();
+        try (BulkDevices devices = host.open(GpuOptions.defaults())) {
+            BulkDevice device = devices.first();
+            BulkMemory memory = device.newMemory();
+            RunStore store = new RunStore(device, memory, null, LAYOUT.lengthBytes());
+            RunPartitioner partitioner = new RunPartitioner(device, memory, LAYOUT, store, 2);
+            Feeder feeder = new Feeder(memory, partitioner, 2);
+            for (int run = 0; run < runs; run++) {
+                feeder.write(0, RUN_ROWS);
+                feeder.write(1, RUN_ROWS);
+                feeder.divide();
+            }
+            List<List<StoredRun>> stored = partitioner.finish();
+            long target = memory.allocate((long) runs * LAYOUT.lengthBytes());
+            store.startCopies(stored.get(1), target, LAYOUT.lengthBytes());
+            device.awaitCopies();
+            // 1, 1, 1, 1, 2, then 1 at the end of a slab, 3 and 2 runs
+            assertThat(host.copyThreads()).hasSize(8);
+            for (int run = 0; run < runs; run++) {
+                long source = stored.get(1).get(run).address();
+                for (int at = 0; at < LAYOUT.lengthBytes(); at += Long.BYTES) {
+                    long copied = target + (long) run * LAYOUT.lengthBytes() + at;
+                    if (Memory.getLong(copied) != Memory.getLong(source + at)) {
+                        assertThat(Memory.getLong(copied))
+                                .as("run %d, byte %d", run, at)
+                                .isEqualTo(Memory.getLong(source + at));
+                    }
+                }
+            }
         }
         assertThat(host.usedBytes()).isZero();
     }

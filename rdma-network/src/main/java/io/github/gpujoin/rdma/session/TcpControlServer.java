@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.session;
 
-import io.github.gpujoin.rdma.transport.Threads;
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -130,7 +130,7 @@ public final class TcpControlServer implements ControlServer {
         } catch (IOException e) {
             // the socket is released even so
         }
-        Threads.joinUninterruptibly(acceptor);
+        UninterruptibleWait.join(acceptor);
         for (TcpControlLink link; (link = waiting.poll()) != null; ) {
             link.close();
         }

@@ -203,9 +203,10 @@ public final class GpuJoinOptions {
                     .noDefaultValue()
                     .withDescription(
                             "Threads of each subtask's join in batch mode that copy rows to and from"
-                                    + " page-locked memory; 8 copy as fast as a bus of 55 GB/s. With 0"
-                                    + " the subtask's own thread copies. As many as there are"
-                                    + " processors, but at most 8, unless set.");
+                                    + " page-locked memory; 8 copy as fast as a bus of 55 GB/s. A join on"
+                                    + " several devices has as many for each of them, up to the number"
+                                    + " of processors. With 0 the subtask's own thread copies. As many"
+                                    + " as there are processors, but at most 8, unless set.");
 
     /** The option {@code gpu-join.gpu.ring-memory}. */
     public static final ConfigOption<RingMemory> GPU_RING_MEMORY =

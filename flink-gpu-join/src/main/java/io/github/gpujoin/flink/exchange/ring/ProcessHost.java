@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.exchange.ring;
 
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import io.github.gpujoin.rdma.session.ControlLink;
 import io.github.gpujoin.rdma.session.ControlServer;
 import io.github.gpujoin.rdma.session.TcpControlLink;
 import io.github.gpujoin.rdma.session.TcpControlServer;
-import io.github.gpujoin.rdma.transport.Threads;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -79,7 +79,7 @@ record ProcessHost(Configuration taskManager) implements RingHost {
             isStopped = true;
             LockSupport.unpark(thread);
             // The caller closes the resources of the thread next, so the wait ignores interrupts.
-            Threads.joinUninterruptibly(thread);
+            UninterruptibleWait.join(thread);
         }
     }
 }

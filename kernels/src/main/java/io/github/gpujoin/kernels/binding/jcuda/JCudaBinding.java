@@ -53,7 +53,7 @@ final class JCudaBinding implements CudaDriver {
     private final Map<String, CUfunction> kernels = new ConcurrentHashMap<>();
     private final Deque<CUstream> openStreams = new ArrayDeque<>();
 
-    /** Memory of {@link #allocatePinned(long, PageTouch)}, by address. */
+    /** Memory of {@link #pin}, by address. */
     private final Map<Long, Region> touched = new ConcurrentHashMap<>();
 
     /** Devices whose memory kernels access, by number. */
@@ -258,32 +258,11 @@ final class JCudaBinding implements CudaDriver {
         return address.value();
     }
 
-    @Override
-    public long allocatePinned(long lengthBytes, PageTouch pages) {
-        Region region;
-        try {
-            // a page is registered once, and so belongs to one region
-            region = Region.allocate((lengthBytes + Region.PAGE_BYTES - 1) & -Region.PAGE_BYTES);
-        } catch (OutOfMemoryError e) {
-            throw new GpuUnavailableException(
-                    GpuFailure.OUT_OF_DEVICE_MEMORY,
-                    "Host memory exhausted: lengthBytes=" + lengthBytes,
-                    e);
-        }
-        long address = region.address();
-        try {
-            pages.touch(address, region.lengthBytes());
-            pin(address, region.lengthBytes());
-        } catch (Throwable e) {
-            region.close();
-            throw e;
-        }
-        touched.put(address, region);
-        return address;
-    }
-
     /** Fails also if kernels would need another address than the CPU. */
-    private void pin(long address, long lengthBytes) {
+    @Override
+    public void pin(Region region) {
+        long address = region.address();
+        long lengthBytes = region.lengthBytes();
         enter();
         HostAddress host = new HostAddress(address);
         check(
@@ -298,6 +277,7 @@ final class JCudaBinding implements CudaDriver {
                     GpuFailure.OUT_OF_DEVICE_MEMORY,
                     "Registered memory has no unified address: lengthBytes=" + lengthBytes);
         }
+        touched.put(address, region);
     }
 
     @Override

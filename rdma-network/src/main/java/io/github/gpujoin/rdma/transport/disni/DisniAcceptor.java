@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.transport.disni;
 
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import io.github.gpujoin.rdma.transport.OwnedResources;
-import io.github.gpujoin.rdma.transport.Threads;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.QueuePairState;
 import io.github.gpujoin.rdma.verbs.VerbsListener;
@@ -124,6 +124,6 @@ final class DisniAcceptor implements AutoCloseable {
     }
 
     void awaitEnd() {
-        Threads.joinUninterruptibly(thread);
+        UninterruptibleWait.join(thread);
     }
 }

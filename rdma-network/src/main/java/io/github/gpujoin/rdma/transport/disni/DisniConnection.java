@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.rdma.transport.disni;
 
+import io.github.gpujoin.core.thread.UninterruptibleWait;
 import io.github.gpujoin.rdma.transport.Connection;
 import io.github.gpujoin.rdma.transport.OwnedResources;
-import io.github.gpujoin.rdma.transport.Threads;
 import io.github.gpujoin.rdma.transport.TransportException;
 import io.github.gpujoin.rdma.verbs.QueuePair;
 import io.github.gpujoin.rdma.verbs.QueuePairState;
@@ -178,6 +178,6 @@ final class DisniConnection implements Connection, OwnedResources.Item {
 
     @Override
     public void awaitEnd() {
-        Threads.joinUninterruptibly(connecting);
+        UninterruptibleWait.join(connecting);
     }
 }
