@@ -165,7 +165,7 @@ class FileJoinITCase {
             throws Exception {
         try (Connection duckDb = duckDb()) {
             String[] options = {
-                "--build-key=long", "--probe-key=long", "--engine=" + engine, "--explain"
+                "--build-key=blong", "--probe-key=plong", "--engine=" + engine, "--explain"
             };
             Run run = join("b." + format, "p." + format, "out." + format, options);
             assertThat(run.err()).isEmpty();

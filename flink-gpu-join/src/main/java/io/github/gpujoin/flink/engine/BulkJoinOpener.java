@@ -214,7 +214,11 @@ public record BulkJoinOpener(
         if (isAbsence && !isRequested) {
             LOG.info("Bulk join is unavailable: join={}. {}", factory.joinName(), e.getMessage());
         } else {
-            LOG.warn("Bulk join is unavailable: join={}", factory.joinName(), e);
+            LOG.warn(
+                    "Bulk join is unavailable: join={}. {}",
+                    factory.joinName(),
+                    e.getMessage(),
+                    e);
         }
     }
 }
