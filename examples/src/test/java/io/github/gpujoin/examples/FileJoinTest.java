@@ -52,8 +52,7 @@ class FileJoinTest extends CommandScenario {
                                 "--explain"));
         assertThat(run.err()).isEmpty();
         assertThat(run.out())
-                .containsPattern(
-                        "build +RIGHT +PARTITIONED +KEEPS_BUILD_ROWS +all +cpu +BATCH_MODE");
+                .containsPattern("build +RIGHT +PARTITIONED +KEEPS_BUILD_ROWS +all +cpu +ASKED");
         assertThat(filesIn(directory)).containsExactlyInAnyOrder("build.csv", "probe.csv");
     }
 

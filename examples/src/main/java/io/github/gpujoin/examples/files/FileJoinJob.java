@@ -6,9 +6,11 @@ import io.github.gpujoin.examples.csv.CsvFormat.BadLines;
 import io.github.gpujoin.examples.run.RowCounter;
 import io.github.gpujoin.flink.api.PairJoin;
 import io.github.gpujoin.flink.api.explain.JoinExplanation;
+import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -132,10 +134,6 @@ public record FileJoinJob(
      */
     public JobClient start(StreamExecutionEnvironment env, Path parts, Path problems)
             throws Exception {
-        if (!env.getCheckpointConfig().isCheckpointingEnabled()) {
-            // Only a checkpoint records that the part files of an ended subtask are final.
-            env.configure(new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, "none"));
-        }
         ParquetJoin chunks = parquetJoin(env);
         if (chunks != null) {
             chunks.addTo(env, parts, UID);
@@ -157,13 +155,13 @@ public record FileJoinJob(
         return chunks == null ? join(env, null).explain() : chunks.join(env, UID).explain();
     }
 
-    /** Returns the join of chunks, or null if rows are joined. */
+    /** Returns the join of chunks, or null if rows are joined, and sets what the job needs. */
     private @Nullable ParquetJoin parquetJoin(StreamExecutionEnvironment env) throws IOException {
         ReadableConfig options = env.getConfiguration();
-        if (options.get(ExecutionOptions.RUNTIME_MODE) != RuntimeExecutionMode.BATCH) {
-            return null;
-        }
-        ParquetJoin join = ParquetJoin.of(this);
+        ParquetJoin join =
+                options.get(ExecutionOptions.RUNTIME_MODE) == RuntimeExecutionMode.BATCH
+                        ? ParquetJoin.of(this)
+                        : null;
         if (join != null) {
             // Other schedulers of batch mode reject exchanges that write nothing to disk.
             env.configure(
@@ -171,8 +169,35 @@ public record FileJoinJob(
                             .set(
                                     JobManagerOptions.SCHEDULER,
                                     JobManagerOptions.SchedulerType.Default));
+            restartOnce(env);
+        } else if (!env.getCheckpointConfig().isCheckpointingEnabled()) {
+            // Only a checkpoint records that the part files of an ended subtask are final.
+            env.configure(new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, "none"));
         }
         return join;
+    }
+
+    /**
+     * Lets the CPU join if a GPU fails, unless another restart strategy is asked for. An attempt
+     * makes the file visible with its last step only.
+     */
+    private static void restartOnce(StreamExecutionEnvironment env) {
+        ReadableConfig options = env.getConfiguration();
+        if (options.getOptional(RestartStrategyOptions.RESTART_STRATEGY).isPresent()) {
+            return;
+        }
+        GpuJoinOptions.Engine engine = options.get(GpuJoinOptions.ENGINE);
+        boolean mayUseGpu =
+                engine == GpuJoinOptions.Engine.AUTO || engine == GpuJoinOptions.Engine.GPU;
+        env.configure(
+                new Configuration()
+                        .set(
+                                RestartStrategyOptions.RESTART_STRATEGY,
+                                mayUseGpu ? "fixed-delay" : "none")
+                        .set(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS, 1)
+                        .set(
+                                RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_DELAY,
+                                Duration.ZERO));
     }
 
     /**

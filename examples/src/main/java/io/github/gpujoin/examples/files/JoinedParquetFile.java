@@ -8,6 +8,7 @@ import io.github.gpujoin.formats.parquet.ParquetChunkWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -89,7 +90,8 @@ final class JoinedParquetFile implements JoinedChunkWriter {
     @Override
     public void finish() throws IOException, InterruptedException {
         writer.finish();
-        Files.move(draft, file);
+        // An attempt that failed after this step has left its file.
+        Files.move(draft, file, StandardCopyOption.REPLACE_EXISTING);
     }
 
     @Override

@@ -36,7 +36,9 @@ public final class JobOptions {
     @Option(
             names = "--engine",
             paramLabel = "ENGINE",
-            description = "join engine: auto (the GPU if there is one), gpu, cpu or reference")
+            description =
+                    "join engine: auto (the GPU if there is one, in batch mode if a failed task is"
+                            + " restarted), gpu, cpu or reference")
     private GpuJoinOptions.@Nullable Engine engine;
 
     @Option(

@@ -75,8 +75,10 @@ class FileJoinITCase {
                                 "--build=" + directory.resolve(build),
                                 "--probe=" + directory.resolve(probe),
                                 "--out=" + directory.resolve(result),
-                                "--parallelism=" + PARALLELISM,
-                                "--engine=cpu"));
+                                "--parallelism=" + PARALLELISM));
+        if (Arrays.stream(arguments).noneMatch(each -> each.startsWith("--engine"))) {
+            all.add("--engine=cpu");
+        }
         all.addAll(Arrays.asList(arguments));
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
@@ -150,6 +152,24 @@ class FileJoinITCase {
                             rows(
                                     duckDb,
                                     "from p %s join b on p%s = b%s".formatted(kind, key, key)));
+        }
+    }
+
+    @ParameterizedTest(name = "{0} with engine {1}")
+    @CsvSource({
+        "parquet, auto, gpu or cpu +AT_RUN_TIME",
+        "parquet, cpu, cpu +ASKED",
+        "csv, auto, cpu +FEW_RESTARTS"
+    })
+    void shouldUseGpuOnlyIfItsFailureIsRestarted(String format, String engine, String plan)
+            throws Exception {
+        try (Connection duckDb = duckDb()) {
+            String[] options = {
+                "--build-key=blong", "--probe-key=plong", "--engine=" + engine, "--explain"
+            };
+            Run run = join("b." + format, "p." + format, "out." + format, options);
+            assertThat(run.err()).isEmpty();
+            assertThat(run.out()).containsPattern("all +" + plan);
         }
     }
 

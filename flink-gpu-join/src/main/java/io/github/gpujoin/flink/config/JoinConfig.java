@@ -9,11 +9,14 @@ import io.github.gpujoin.kernels.gpu.JoinShare;
 import io.github.gpujoin.kernels.gpu.MemoryBudget;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Stream;
 import org.apache.flink.configuration.ConfigOption;
 import org.apache.flink.configuration.IllegalConfigurationException;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.ReadableConfig;
+import org.apache.flink.configuration.RestartStrategyOptions;
+import org.apache.flink.configuration.RestartStrategyOptions.RestartStrategyType;
 
 /**
  * Reads the values of {@link GpuJoinOptions} and checks their bounds. A method whose name ends in
@@ -182,6 +185,29 @@ public final class JoinConfig {
                 .withEncodeSegments(config.get(GpuJoinOptions.GPU_ENCODE_FACTS))
                 .withStallTimeoutNs(
                         BOUNDS.read(config, GpuJoinOptions.GPU_STALL_TIMEOUT).toNanos());
+    }
+
+    /**
+     * Returns how many failures of tasks the restart strategy of a job in batch mode allows: 0
+     * without a strategy, since Flink's default of other jobs needs checkpoints. Failures that a
+     * strategy counts in an interval, or as one, are not distinguished.
+     */
+    public static int allowedFailures(ReadableConfig config) {
+        String strategy = config.get(RestartStrategyOptions.RESTART_STRATEGY);
+        if (strategy == null) {
+            return 0;
+        }
+        return switch (RestartStrategyType.of(strategy.toLowerCase(Locale.ROOT))) {
+            case NO_RESTART_STRATEGY -> 0;
+            case FIXED_DELAY ->
+                    config.get(RestartStrategyOptions.RESTART_STRATEGY_FIXED_DELAY_ATTEMPTS);
+            case FAILURE_RATE ->
+                    config.get(
+                            RestartStrategyOptions
+                                    .RESTART_STRATEGY_FAILURE_RATE_MAX_FAILURES_PER_INTERVAL);
+            case EXPONENTIAL_DELAY ->
+                    config.get(RestartStrategyOptions.RESTART_STRATEGY_EXPONENTIAL_DELAY_ATTEMPTS);
+        };
     }
 
     private static int bulkThreads(ReadableConfig config, int unset) {

@@ -7,7 +7,7 @@ import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
 import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.region.MemoryReservations;
-import io.github.gpujoin.kernels.binding.GpuFailure;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
 import java.io.Serializable;
@@ -29,10 +29,14 @@ import org.slf4j.LoggerFactory;
  * @param factories in the order of preference; a later one is used where the earlier ones are
  *     unavailable
  * @param isRequested whether the user named the first one
+ * @param allowedFailures how many failures of tasks the restart strategy of the job allows
  * @param slotMemoryBytes limit of the join's managed memory in each slot
  */
 public record BulkJoinOpener(
-        List<BulkJoinFactory> factories, boolean isRequested, long slotMemoryBytes)
+        List<BulkJoinFactory> factories,
+        boolean isRequested,
+        int allowedFailures,
+        long slotMemoryBytes)
         implements Serializable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BulkJoinOpener.class);
@@ -46,14 +50,14 @@ public record BulkJoinOpener(
      * @param name of the implementation
      * @param memory of the join
      * @param gpu the devices of the subtask, if it has some
-     * @param refusal why no GPU joins, if one was tried
+     * @param refusal why no GPU joins, if one may have
      */
     public record Opened(
             BulkJoin join,
             String name,
             AutoCloseable memory,
             AutoCloseable gpu,
-            @Nullable GpuFailure refusal)
+            @Nullable ReasonCode refusal)
             implements AutoCloseable {
 
         /**
@@ -72,6 +76,19 @@ public record BulkJoinOpener(
         }
     }
 
+    /**
+     * The implementations that an attempt of a subtask tries.
+     *
+     * @param refusal why they have no GPU, if one may have joined
+     */
+    public record Usable(List<BulkJoinFactory> factories, @Nullable ReasonCode refusal) {
+
+        /** Copies the list. */
+        public Usable {
+            factories = List.copyOf(factories);
+        }
+    }
+
     /** Copies the list. */
     public BulkJoinOpener {
         factories = List.copyOf(factories);
@@ -83,8 +100,7 @@ public record BulkJoinOpener(
     }
 
     /**
-     * Opens a join without input. Only the first attempt of a subtask uses a GPU: a device that
-     * failed during the join would fail the next attempt too.
+     * Opens a join without input.
      *
      * @throws EngineUnavailableException if no implementation is available
      */
@@ -93,14 +109,11 @@ public record BulkJoinOpener(
         JoinMemory.Part memory =
                 JoinMemory.own(SlotMemory.of(task, operator).forTables(0, slotMemoryBytes));
         AssignedGpu assigned = new AssignedGpu(subtask);
+        int parallelism = subtask.getTaskInfo().getNumberOfParallelSubtasks();
+        Usable usable = usable(task.getTaskInfo().getAttemptNumber(), parallelism);
+        log(usable, task.getTaskInfo().getAttemptNumber(), parallelism);
         try {
-            return open(
-                    spec,
-                    memory,
-                    SpillDirectories.next(task),
-                    assigned,
-                    subtask.getTaskInfo().getNumberOfParallelSubtasks(),
-                    usable(task.getTaskInfo().getAttemptNumber()));
+            return open(spec, memory, SpillDirectories.next(task), assigned, parallelism, usable);
         } catch (Throwable e) {
             memory.close();
             assigned.close();
@@ -114,11 +127,11 @@ public record BulkJoinOpener(
             Path directory,
             AssignedGpu assigned,
             int parallelism,
-            List<BulkJoinFactory> usable) {
+            Usable usable) {
         MemoryReservations counted = new CountedReservations(memory.memory(), PROCESS_BYTES);
         EngineUnavailableException unavailable = null;
-        GpuFailure refusal = null;
-        for (BulkJoinFactory factory : usable) {
+        ReasonCode refusal = usable.refusal();
+        for (BulkJoinFactory factory : usable.factories()) {
             try {
                 BulkJoin join =
                         placed(factory, assigned, parallelism).create(spec, counted, directory);
@@ -126,7 +139,7 @@ public record BulkJoinOpener(
             } catch (EngineUnavailableException e) {
                 log(factory, e);
                 if (e instanceof GpuUnavailableException gpu) {
-                    refusal = gpu.failure();
+                    refusal = GpuFailureReason.of(gpu.failure());
                     assigned.close();
                 }
                 if (unavailable != null) {
@@ -138,17 +151,47 @@ public record BulkJoinOpener(
         throw unavailable;
     }
 
-    /** Returns the implementations that an attempt of a subtask tries, from 0 on. */
-    List<BulkJoinFactory> usable(int attempt) {
-        List<BulkJoinFactory> others =
-                factories.stream().filter(f -> !(f instanceof GpuBulkJoinFactory)).toList();
-        if (attempt == 0 || others.isEmpty() || others.size() == factories.size()) {
-            return factories;
+    /** Returns whether a device may join. */
+    public boolean hasDevice() {
+        return factories.stream().anyMatch(BulkJoinFactory::usesDevice);
+    }
+
+    /**
+     * Chooses the implementations that an attempt of a subtask tries. A device that fails during
+     * the join fails the task, since nobody keeps its inputs:
+     *
+     * <ul>
+     *   <li>Only the first attempt uses a device. It would fail the next attempt too, and a later
+     *       one does not know why an earlier one failed, perhaps in another process.
+     *   <li>Unless it is requested, no device joins that may fail the job. One device may have all
+     *       subtasks, and Flink counts each of their failures.
+     * </ul>
+     *
+     * @param attempt from 0 on
+     * @param parallelism of the join
+     */
+    public Usable usable(int attempt, int parallelism) {
+        List<BulkJoinFactory> others = factories.stream().filter(f -> !f.usesDevice()).toList();
+        if (others.isEmpty() || !hasDevice()) {
+            return new Usable(factories, null);
         }
-        LOG.info(
-                "Bulk join uses no GPU, since this is not the first attempt of its subtask: attempt={}",
-                attempt);
-        return others;
+        if (attempt > 0) {
+            return new Usable(others, ReasonCode.EARLIER_ATTEMPT);
+        }
+        return isRequested || allowedFailures >= parallelism
+                ? new Usable(factories, null)
+                : new Usable(others, ReasonCode.FEW_RESTARTS);
+    }
+
+    private void log(Usable usable, int attempt, int parallelism) {
+        if (usable.refusal() == ReasonCode.FEW_RESTARTS) {
+            LOG.info(
+                    "Bulk join uses no GPU (FEW_RESTARTS): allowedFailures={}, subtasks={}. Set restart-strategy.type to exponential-delay, or gpu-join.engine to gpu.",
+                    allowedFailures,
+                    parallelism);
+        } else if (usable.refusal() == ReasonCode.EARLIER_ATTEMPT) {
+            LOG.info("Bulk join uses no GPU (EARLIER_ATTEMPT): attempt={}.", attempt);
+        }
     }
 
     /**
@@ -171,7 +214,11 @@ public record BulkJoinOpener(
         if (isAbsence && !isRequested) {
             LOG.info("Bulk join is unavailable: join={}. {}", factory.joinName(), e.getMessage());
         } else {
-            LOG.warn("Bulk join is unavailable: join={}", factory.joinName(), e);
+            LOG.warn(
+                    "Bulk join is unavailable: join={}. {}",
+                    factory.joinName(),
+                    e.getMessage(),
+                    e);
         }
     }
 }

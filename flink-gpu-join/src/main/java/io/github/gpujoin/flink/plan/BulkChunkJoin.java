@@ -190,6 +190,7 @@ public final class BulkChunkJoin {
                 env.getConfiguration(),
                 uid,
                 joins(),
+                1,
                 List.of(
                         DimensionExplanation.planned(
                                 "right",

@@ -172,7 +172,8 @@ final class BulkTopology {
 
     /** Returns the explanation of a join before it runs. */
     JoinExplanation explain(List<DimensionExplanation> dimensions) {
-        return Explanations.bulk(env.getConfiguration(), uid, joins(), dimensions);
+        return Explanations.bulk(
+                env.getConfiguration(), uid, joins(), env.getParallelism(), dimensions);
     }
 
     /** Passes unreadable records to their consumer, once all packers are added. */
@@ -218,14 +219,17 @@ final class BulkTopology {
      */
     static BulkJoinOpener joins(ReadableConfig config, BulkJoinFactory cpu) {
         GpuJoinOptions.Engine engine = config.get(GpuJoinOptions.ENGINE);
-        // A GPU joins bounded inputs only if asked: it has no replacement after its first chunk.
         List<BulkJoinFactory> factories =
                 switch (engine) {
-                    case GPU -> List.of(new GpuBulkJoinFactory(JoinConfig.gpuOptions(config)), cpu);
-                    case AUTO, CPU -> List.of(cpu);
+                    case AUTO, GPU ->
+                            List.of(new GpuBulkJoinFactory(JoinConfig.gpuOptions(config)), cpu);
+                    case CPU -> List.of(cpu);
                     case REFERENCE -> List.of(new ReferenceBulkJoinFactory());
                 };
         return new BulkJoinOpener(
-                factories, engine == GpuJoinOptions.Engine.GPU, JoinConfig.cpuMemoryBytes(config));
+                factories,
+                engine == GpuJoinOptions.Engine.GPU,
+                JoinConfig.allowedFailures(config),
+                JoinConfig.cpuMemoryBytes(config));
     }
 }

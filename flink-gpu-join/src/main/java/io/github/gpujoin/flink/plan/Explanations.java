@@ -65,18 +65,26 @@ public final class Explanations {
      *
      * @param uid prefix of the uids of its operators
      * @param joins implementations that may join
+     * @param parallelism of the join, not positive if the scheduler chooses it
      * @param dimensions without the implementation, which this method adds
      */
     static JoinExplanation bulk(
             ReadableConfig config,
             JoinUid uid,
             BulkJoinOpener joins,
+            int parallelism,
             List<DimensionExplanation> dimensions) {
+        BulkJoinOpener.Usable usable = joins.usable(0, Math.max(1, parallelism));
         String names =
-                joins.factories().stream()
+                usable.factories().stream()
                         .map(BulkJoinFactory::joinName)
                         .collect(Collectors.joining(" or "));
-        PartitionClass joined = joined(names, ReasonCode.BATCH_MODE);
+        PartitionClass joined =
+                joined(
+                        names,
+                        usable.refusal() != null
+                                ? usable.refusal()
+                                : joins.hasDevice() ? ReasonCode.AT_RUN_TIME : ReasonCode.ASKED);
         return JoinExplanation.planned(
                         uid.text(),
                         RingOptions.FLINK,

@@ -25,6 +25,7 @@ import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.ExecutionOptions;
 import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.PipelineOptions;
+import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.runtime.testutils.MiniClusterResourceConfiguration;
 import org.apache.flink.streaming.api.datastream.DataStream;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -448,14 +449,30 @@ class BatchStarJoinITCase {
         StarJoin<Row> join = join(env, Data.of(1), Kind.LEFT, Kind.INNER, Kind.SEMI, "name");
         assertThat(join.explain().toString().lines().map(line -> line.strip().split(" +")))
                 .contains(
-                        "item INNER REPLICATED ASKED all cpu BATCH_MODE - -".split(" "),
-                        "store LEFT PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "),
-                        "day SEMI PARTITIONED SIZE_UNKNOWN all cpu BATCH_MODE - -".split(" "));
+                        "item INNER REPLICATED ASKED all cpu ASKED - -".split(" "),
+                        "store LEFT PARTITIONED SIZE_UNKNOWN all cpu ASKED - -".split(" "),
+                        "day SEMI PARTITIONED SIZE_UNKNOWN all cpu ASKED - -".split(" "));
         assertThat(join.explain().toString()).contains("\n  filters of facts: none (BATCH_MODE)\n");
 
         JoinExplanation planned = join.explain();
         join.toRows();
         assertThat(StarJoin.explain(env)).containsExactly(planned);
+    }
+
+    @Test
+    void shouldPlanGpuOnlyIfFailedTasksAreRestarted() {
+        assertThat(explanation("none")).contains("all cpu FEW_RESTARTS");
+        assertThat(explanation("exponential-delay")).contains("all gpu or cpu AT_RUN_TIME");
+    }
+
+    private static String explanation(String restartStrategy) {
+        StreamExecutionEnvironment env = environment("auto");
+        env.configure(
+                new Configuration().set(RestartStrategyOptions.RESTART_STRATEGY, restartStrategy));
+        return join(env, Data.of(1), Kind.LEFT, Kind.INNER, Kind.SEMI, "name")
+                .explain()
+                .toString()
+                .replaceAll(" +", " ");
     }
 
     @Test

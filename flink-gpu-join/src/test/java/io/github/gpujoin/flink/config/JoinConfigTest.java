@@ -66,6 +66,32 @@ class JoinConfigTest {
     }
 
     @Test
+    void shouldCountTheFailuresThatARestartStrategyAllows() {
+        String type = "restart-strategy.type";
+        assertThat(JoinConfig.allowedFailures(new Configuration())).isZero();
+        assertThat(JoinConfig.allowedFailures(config(type, "disable"))).isZero();
+        assertThat(JoinConfig.allowedFailures(config(type, "fixed-delay"))).isOne();
+        assertThat(
+                        JoinConfig.allowedFailures(
+                                config(
+                                        type,
+                                        "FixedDelay",
+                                        "restart-strategy.fixed-delay.attempts",
+                                        "7")))
+                .isEqualTo(7);
+        assertThat(
+                        JoinConfig.allowedFailures(
+                                config(
+                                        type,
+                                        "failure-rate",
+                                        "restart-strategy.failure-rate.max-failures-per-interval",
+                                        "4")))
+                .isEqualTo(4);
+        assertThat(JoinConfig.allowedFailures(config(type, "exponential-delay")))
+                .isEqualTo(Integer.MAX_VALUE);
+    }
+
+    @Test
     void shouldReadWhatConfigYamlSays(@TempDir Path directory) throws IOException {
         Files.writeString(
                 directory.resolve("config.yaml"),

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.bulk.BulkJoinFactory;
 import io.github.gpujoin.cpu.bulk.CpuRadixJoinFactory;
+import io.github.gpujoin.flink.api.explain.ReasonCode;
+import io.github.gpujoin.flink.engine.BulkJoinOpener.Usable;
 import io.github.gpujoin.kernels.gpu.GpuBulkJoinFactory;
 import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.List;
@@ -20,20 +22,40 @@ class BulkJoinOpenerTest {
     private static final BulkJoinFactory GPU = new GpuBulkJoinFactory(GpuOptions.defaults());
     private static final BulkJoinFactory CPU = new CpuRadixJoinFactory(1);
 
-    private static BulkJoinOpener opener(BulkJoinFactory... factories) {
-        return new BulkJoinOpener(List.of(factories), true, Long.MAX_VALUE);
+    private static BulkJoinOpener requested(BulkJoinFactory... factories) {
+        return new BulkJoinOpener(List.of(factories), true, 0, Long.MAX_VALUE);
+    }
+
+    private static BulkJoinOpener automatic(int allowedFailures) {
+        return new BulkJoinOpener(List.of(GPU, CPU), false, allowedFailures, Long.MAX_VALUE);
     }
 
     @Test
     void shouldTryGpuInFirstAttemptOnly() {
-        BulkJoinOpener opener = opener(GPU, CPU);
-        assertThat(opener.usable(0)).containsExactly(GPU, CPU);
-        assertThat(opener.usable(1)).containsExactly(CPU);
+        BulkJoinOpener opener = requested(GPU, CPU);
+        assertThat(opener.usable(0, 4)).isEqualTo(new Usable(List.of(GPU, CPU), null));
+        assertThat(opener.usable(1, 4))
+                .isEqualTo(new Usable(List.of(CPU), ReasonCode.EARLIER_ATTEMPT));
     }
 
     @Test
     void shouldTryGpuAgainIfThereIsNoOtherImplementation() {
-        assertThat(opener(GPU).usable(3)).containsExactly(GPU);
+        assertThat(requested(GPU).usable(3, 1)).isEqualTo(new Usable(List.of(GPU), null));
+    }
+
+    @Test
+    void shouldTryUnrequestedGpuIfAllSubtasksMayFail() {
+        assertThat(automatic(4).usable(0, 4).factories()).containsExactly(GPU, CPU);
+        assertThat(automatic(4).usable(1, 4).refusal()).isEqualTo(ReasonCode.EARLIER_ATTEMPT);
+        for (int allowedFailures : new int[] {0, 3}) {
+            assertThat(automatic(allowedFailures).usable(0, 4))
+                    .isEqualTo(new Usable(List.of(CPU), ReasonCode.FEW_RESTARTS));
+        }
+    }
+
+    @Test
+    void shouldNameNoReasonWithoutGpu() {
+        assertThat(requested(CPU).usable(1, 1)).isEqualTo(new Usable(List.of(CPU), null));
     }
 
     private static List<Integer> devices(int parallelism, ExternalResourceInfoProvider resources)

@@ -14,6 +14,13 @@ public interface BulkJoinFactory extends Serializable {
     String joinName();
 
     /**
+     * Returns whether joins use a device, which may fail during a join while the process continues.
+     */
+    default boolean usesDevice() {
+        return false;
+    }
+
+    /**
      * Creates a join without input, which the caller closes.
      *
      * @param hostMemory bounds all host memory that grows with the data

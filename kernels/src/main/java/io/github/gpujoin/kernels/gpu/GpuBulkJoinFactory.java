@@ -34,6 +34,11 @@ public record GpuBulkJoinFactory(GpuOptions options) implements BulkJoinFactory 
     }
 
     @Override
+    public boolean usesDevice() {
+        return true;
+    }
+
+    @Override
     public BulkJoin create(
             BulkJoinSpec spec, MemoryReservations hostMemory, @Nullable Path spillDirectory) {
         return new GpuBulkJoin(spec, options, hostMemory, spillDirectory);

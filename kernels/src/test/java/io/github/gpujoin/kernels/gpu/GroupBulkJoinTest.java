@@ -22,7 +22,9 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.testing.RegionLeakExtension;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.LongUnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -42,6 +44,15 @@ class GroupBulkJoinTest {
     /** With larger areas of runs, the emulated devices would mostly fill their memory. */
     private static final GpuOptions SMALL_AREAS =
             GpuOptions.defaults().withMemory(new MemoryBudget(256 << 20, MemoryBudget.BY_MACHINE));
+
+    /** Several runs for each device. */
+    private static final List<Chunk> LEFT_RUNS =
+            TestTuples.chunks(160_000, row -> row * 3 % 1_000_003);
+
+    private static final List<Chunk> RIGHT_RUNS = TestTuples.chunks(110_000, row -> row + 20);
+
+    /** Summaries of the joins of these runs. */
+    private static final Map<BulkJoinKind, List<Long>> EXPECTED = new EnumMap<>(BulkJoinKind.class);
 
     private final HostBulkDevice first = new HostBulkDevice();
     private final HostBulkDevice second = new HostBulkDevice();
@@ -72,15 +83,20 @@ class GroupBulkJoinTest {
                                         .map(rows -> Arguments.of(kind, rows)));
     }
 
+    private static List<Long> expectedOfRuns(BulkJoinSpec spec) throws InterruptedException {
+        if (!EXPECTED.containsKey(spec.kind())) {
+            EXPECTED.put(spec.kind(), TestTuples.expected(spec, LEFT_RUNS, RIGHT_RUNS));
+        }
+        return EXPECTED.get(spec.kind());
+    }
+
     @ParameterizedTest(name = "{0}, up to {1} replicated rows")
     @MethodSource("distributions")
     void shouldJoinManyRuns(BulkJoinKind kind, long replicatedRows) throws Exception {
-        List<Chunk> left = TestTuples.chunks(300_000, row -> row * 3 % 1_000_003);
-        List<Chunk> right = TestTuples.chunks(200_000, row -> row + 20);
         BulkJoinSpec spec = TestTuples.rows(kind);
         try (GpuBulkJoin join = open(spec, replicatedRows)) {
-            assertThat(TestTuples.summary(join, left, right))
-                    .isEqualTo(TestTuples.expected(spec, left, right));
+            assertThat(TestTuples.summary(join, LEFT_RUNS, RIGHT_RUNS))
+                    .isEqualTo(expectedOfRuns(spec));
             boolean isReplicated = replicatedRows == 1L << 30 && kind != BulkJoinKind.FULL;
             assertThat(join.plan().algorithm())
                     .isEqualTo(

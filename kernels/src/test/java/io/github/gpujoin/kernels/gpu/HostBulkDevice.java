@@ -42,18 +42,21 @@ final class HostBulkDevice {
 
     /** Opens devices that join together, in the order of their numbers. */
     static BulkDevices group(GpuOptions options, HostBulkDevice... devices) {
+        return BulkDevices.of(leases(options, devices), options, MemoryReservations.unlimited());
+    }
+
+    /** Opens devices that the caller releases. */
+    static DeviceGroup leases(GpuOptions options, HostBulkDevice... devices) {
         List<DeviceLease> leases = new ArrayList<>();
-        DeviceGroup group;
         try {
             for (HostBulkDevice device : devices) {
                 leases.add(device.lease(options.withDevice(leases.size())));
             }
-            group = DeviceGroup.of(leases, options);
+            return DeviceGroup.of(leases, options);
         } catch (Throwable e) {
             leases.forEach(DeviceLease::release);
             throw e;
         }
-        return BulkDevices.of(group, options, MemoryReservations.unlimited());
     }
 
     private DeviceLease lease(GpuOptions options) {

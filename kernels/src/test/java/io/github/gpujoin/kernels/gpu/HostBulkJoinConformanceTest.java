@@ -2,15 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.kernels.gpu;
 
-import io.github.gpujoin.core.bulk.BulkJoin;
-import io.github.gpujoin.core.bulk.BulkJoinConformance;
-import io.github.gpujoin.core.bulk.BulkJoinSpec;
-
 /** The host's part of a bulk join on a GPU, on a device that the CPU emulates. */
-class HostBulkJoinConformanceTest extends BulkJoinConformance {
+class HostBulkJoinConformanceTest extends SharedDeviceBulkConformance {
+
+    /** Memory that the device kept would count as a leak of the test. */
+    private static final GpuOptions OPTIONS =
+            GpuOptions.defaults().withMemory(MemoryBudget.byMachine().withKeptBytes(0));
+
+    HostBulkJoinConformanceTest() {
+        super(OPTIONS);
+    }
 
     @Override
-    protected BulkJoin create(BulkJoinSpec spec) {
-        return new GpuBulkJoin(spec, new HostBulkDevice().open(GpuOptions.defaults()), null);
+    DeviceGroup openDevices() {
+        return HostBulkDevice.leases(OPTIONS, new HostBulkDevice());
     }
 }

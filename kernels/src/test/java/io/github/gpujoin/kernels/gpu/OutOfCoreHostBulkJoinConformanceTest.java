@@ -20,4 +20,15 @@ class OutOfCoreHostBulkJoinConformanceTest extends BulkJoinConformance {
         host.refuseNextDeviceAllocation();
         return join;
     }
+
+    /** Other data than that of the other classes. */
+    @Override
+    protected long firstSeed() {
+        return 14;
+    }
+
+    @Override
+    protected int seeds() {
+        return 3;
+    }
 }

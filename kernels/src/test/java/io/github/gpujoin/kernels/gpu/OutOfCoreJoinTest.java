@@ -61,10 +61,12 @@ class OutOfCoreJoinTest {
     void shouldJoinManyRuns(BulkJoinKind kind, boolean isSkewed) throws Exception {
         List<Chunk> left =
                 TestTuples.chunks(
-                        400_000, row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
+                        isSkewed ? 400_000 : 250_000,
+                        row -> isSkewed && row % 8 != 0 ? 7 : row * 3 % 1_000_003);
         List<Chunk> right =
                 TestTuples.chunks(
-                        300_000, row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
+                        isSkewed ? 300_000 : 200_000,
+                        row -> isSkewed && row % 8 > 1 ? 8 : row == 9 ? 7 : row + 20);
         BulkJoinSpec spec =
                 TestTuples.spec(
                         kind,
@@ -102,8 +104,8 @@ class OutOfCoreJoinTest {
     @MethodSource("outputs")
     void shouldJoinWithTheDeviceMemoryThatItHasReserved(BulkJoinKind kind, BulkOutput output)
             throws Exception {
-        List<Chunk> left = TestTuples.chunks(250_000, row -> row * 3 % 100_003);
-        List<Chunk> right = TestTuples.chunks(120_000, row -> row + 5_000);
+        List<Chunk> left = TestTuples.chunks(130_000, row -> row * 3 % 100_003);
+        List<Chunk> right = TestTuples.chunks(70_000, row -> row + 5_000);
         BulkJoinSpec spec = TestTuples.spec(kind, output);
         BulkAnswer expected;
         try (BulkJoin reference = new ReferenceBulkJoin(spec)) {

@@ -45,6 +45,12 @@ final class RefusingDriver implements CudaDriver {
      */
     private static final byte UNSPECIFIED = (byte) 0xA5;
 
+    /** Larger memory is filled at the begin of columns only, since tests have few rows. */
+    private static final int MAX_FILLED_BYTES = 1 << 20;
+
+    /** Columns of a run begin at multiples. */
+    private static final int FILL_INTERVAL_BYTES = BulkRunLayout.RUN_ROWS;
+
     private final Map<Long, Region> device = new HashMap<>();
     private final Map<Long, Region> pinned = new HashMap<>();
     private final Set<Long> registered = new HashSet<>();
@@ -264,7 +270,7 @@ final class RefusingDriver implements CudaDriver {
         requireDevice();
         count(lengthBytes);
         Region region = Region.allocate(lengthBytes);
-        Memory.fill(null, region.address(), lengthBytes, UNSPECIFIED);
+        fill(region.address(), lengthBytes);
         memory.put(region.address(), region);
         return region.address();
     }
@@ -275,6 +281,16 @@ final class RefusingDriver implements CudaDriver {
                     GpuFailure.OUT_OF_DEVICE_MEMORY, "told to refuse: lengthBytes=" + lengthBytes);
         }
         allocations++;
+    }
+
+    private static void fill(long address, long lengthBytes) {
+        boolean isLarge = lengthBytes > MAX_FILLED_BYTES;
+        int interval = isLarge ? FILL_INTERVAL_BYTES : MAX_FILLED_BYTES;
+        int filled = isLarge ? Region.PAGE_BYTES : MAX_FILLED_BYTES;
+        for (long offset = 0; offset < lengthBytes; offset += interval) {
+            Memory.fill(
+                    null, address + offset, Math.min(filled, lengthBytes - offset), UNSPECIFIED);
+        }
     }
 
     private void free(Map<Long, Region> memory, long address) {

@@ -25,4 +25,15 @@ class SpilledHostBulkJoinConformanceTest extends BulkJoinConformance {
         host.refusePinnedWhenDividing();
         return join;
     }
+
+    /** Other data than that of the other classes. */
+    @Override
+    protected long firstSeed() {
+        return 11;
+    }
+
+    @Override
+    protected int seeds() {
+        return 3;
+    }
 }

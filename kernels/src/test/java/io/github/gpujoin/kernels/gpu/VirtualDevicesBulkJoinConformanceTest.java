@@ -3,19 +3,18 @@
 package io.github.gpujoin.kernels.gpu;
 
 import io.github.gpujoin.core.bulk.BulkJoin;
-import io.github.gpujoin.core.bulk.BulkJoinConformance;
 import io.github.gpujoin.core.bulk.BulkJoinSpec;
-import io.github.gpujoin.core.region.MemoryReservations;
 
 /** Two members on one GPU exchange all rows. */
 @NeedsGpu
-class VirtualDevicesBulkJoinConformanceTest extends BulkJoinConformance {
+class VirtualDevicesBulkJoinConformanceTest extends SharedDeviceBulkConformance {
 
-    private static final GpuOptions OPTIONS = GpuOptions.defaults().withVirtualDevices(2);
+    VirtualDevicesBulkJoinConformanceTest() {
+        super(GpuOptions.defaults().withVirtualDevices(2));
+    }
 
     @Override
-    protected BulkJoin create(BulkJoinSpec spec) {
-        return new GpuBulkJoin(
-                spec, BulkDevices.open(OPTIONS, MemoryReservations.unlimited()), null, -1);
+    BulkJoin create(BulkJoinSpec spec, BulkDevices devices) {
+        return new GpuBulkJoin(spec, devices, null, -1);
     }
 }

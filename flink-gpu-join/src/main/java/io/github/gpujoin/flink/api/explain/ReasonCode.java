@@ -70,6 +70,17 @@ public enum ReasonCode {
     /** The kernel made no progress within its timeout. */
     KERNEL_STALLED("the kernel made no progress within its timeout"),
 
+    /**
+     * A failed GPU fails its task in batch mode, and the restart strategy of the job restarts fewer
+     * failed tasks than the join has subtasks.
+     */
+    FEW_RESTARTS(
+            "a failed GPU fails its task in batch mode, and the restart strategy restarts fewer"
+                    + " failed tasks than the join has subtasks"),
+    /** An earlier attempt of the subtask failed in batch mode, perhaps because of its GPU. */
+    EARLIER_ATTEMPT(
+            "an earlier attempt of the subtask failed in batch mode, perhaps because of its GPU"),
+
     /** A job in batch mode joins both sides once they have ended, without checkpoints. */
     BATCH_MODE("a job in batch mode joins both sides once they have ended, without checkpoints"),
 
