@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernels of engine.cu on CPU threads for Java tests. HostKernels calls them by name, like
-// the driver. The serving kernel runs with one thread for each block.
+// Runs the kernels of engine.cu and symmetric.cu on CPU threads for Java tests. HostKernels calls them
+// by name, like the driver. The serving kernel runs with one thread for each block.
 
 #include <jni.h>
 
@@ -54,6 +54,7 @@ static void atomicMin(long long* at, long long value) {
 }
 
 #include "../../main/cuda/engine/engine.cu"
+#include "../../main/cuda/symmetric/symmetric.cu"
 
 namespace {
 
@@ -130,6 +131,14 @@ bool launch(uint32_t device, const std::string& name, uint32_t blocks, uint32_t 
     KERNEL(gpujoin_move_rows);
     KERNEL(gpujoin_read_references);
     KERNEL(gpujoin_write_references);
+    KERNEL(gpujoin_match_probe);
+    KERNEL(gpujoin_match_publish);
+    KERNEL(gpujoin_match_add);
+    KERNEL(gpujoin_match_claim_removals);
+    KERNEL(gpujoin_match_settle_removals);
+    KERNEL(gpujoin_match_count_slots);
+    KERNEL(gpujoin_match_move_slots);
+    KERNEL(gpujoin_match_copy);
     if (name != "gpujoin_serve") {
         return false;
     }

@@ -74,5 +74,6 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
                     owner.close();
                     return owner;
                 });
+        device.remove(buffers);
     }
 }
