@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
+import org.apache.flink.util.function.ThrowingRunnable;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
-import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Rows of spilled partitions. They are deferred in state, and joined partition by partition in
@@ -137,6 +138,8 @@ final class SpilledRows {
                 } else {
                     tables.spill(nowMs, e);
                 }
+            } catch (EngineUnavailableException e) {
+                tables.fallBack(nowMs, e);
             }
         }
     }

@@ -7,9 +7,6 @@ import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.state.ExactlyOnce;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -22,6 +19,9 @@ import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 
 /**
  * Joins chunks of two or more inputs, which all go on. Each chunk has the rows of one radix
@@ -78,7 +78,9 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperatorV2<O
                 new SymmetricState(
                         context, settings, getRuntimeContext().getTaskInfo(), this::setCurrentKey);
         plan = settings.plan().open(getRuntimeContext());
-        opened = settings.joins().open(plan.creator(), task(), getOperatorConfig());
+        opened =
+                settings.joins()
+                        .open(plan.creator(), task(), getOperatorConfig(), getRuntimeContext());
         tables = new PartitionTables(getOperatorName(), opened, state, this::checkNotCancelled);
         subtask =
                 new SymmetricSubtask<>(
@@ -90,7 +92,7 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperatorV2<O
                         new SymmetricJoinMetrics(
                                 getMetricGroup(),
                                 settings.plan().labels(),
-                                opened.name(),
+                                opened::name,
                                 state.bytes()),
                         getProcessingTimeService(),
                         parameters.getMailboxExecutor(),

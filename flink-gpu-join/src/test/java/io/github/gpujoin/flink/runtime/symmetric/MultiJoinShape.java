@@ -7,14 +7,14 @@ import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.apache.flink.table.data.RowData;
-import org.apache.flink.table.types.logical.LogicalType;
-import org.apache.flink.table.types.logical.RowType;
 
 /**
  * A multi-way join.
@@ -29,7 +29,7 @@ record MultiJoinShape(
         List<Integer> comparedInputs,
         List<Boolean> hasConditions,
         boolean hasTextKeys,
-        SymmetricJoinFactory engine)
+        List<SymmetricJoinFactory> engines)
         implements JoinShape {
 
     /** Accepts rows whose id is not much smaller than that of the compared input. */
@@ -82,7 +82,7 @@ record MultiJoinShape(
                                 new MultiJoinSpec(inputs, leftJoins),
                                 steps,
                                 Collections.nCopies(size(), 3)),
-                        new SymmetricJoinOpener(engine, Long.MAX_VALUE),
+                        new SymmetricJoinOpener(engines, Long.MAX_VALUE),
                         0,
                         PARTITIONS,
                         Map.of("kind", "multi-way")),

@@ -10,14 +10,14 @@ import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.record.StoredRowLayout;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.Map;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.types.logical.LogicalType;
 import org.apache.flink.table.types.logical.RowType;
 import org.jspecify.annotations.Nullable;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
 
 /**
  * A regular join of rows (key, id, text) with (key, id, text), whose ids are unique where the
@@ -33,7 +33,7 @@ record RegularJoinShape(
         RowPairCondition.@Nullable Factory condition,
         long leftTtlMs,
         long rightTtlMs,
-        SymmetricJoinFactory engine,
+        List<SymmetricJoinFactory> engines,
         long spillDelayMs)
         implements JoinShape {
 
@@ -74,7 +74,7 @@ record RegularJoinShape(
                                 condition,
                                 3,
                                 3),
-                        new SymmetricJoinOpener(engine, Long.MAX_VALUE),
+                        new SymmetricJoinOpener(engines, Long.MAX_VALUE),
                         spillDelayMs,
                         PARTITIONS,
                         Map.of(

@@ -13,12 +13,6 @@ import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 import org.apache.flink.streaming.api.watermark.Watermark;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -26,6 +20,12 @@ import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.Test;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /** Barriers, watermarks, time to live, memory and restores of the operator. */
 class SymmetricJoinOperatorTest {
@@ -55,7 +55,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 leftTtlMs,
                 rightTtlMs,
-                new ReferenceSymmetricJoinFactory(),
+                List.of(new ReferenceSymmetricJoinFactory()),
                 0);
     }
 
@@ -290,7 +290,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 FOREVER,
                 FOREVER,
-                joins,
+                List.of(joins),
                 SPILL_DELAY_MS);
     }
 
