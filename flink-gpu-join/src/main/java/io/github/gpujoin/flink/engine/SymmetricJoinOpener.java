@@ -13,6 +13,9 @@ import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.kernels.binding.GpuFailure;
 import io.github.gpujoin.kernels.binding.GpuUnavailableException;
 import io.github.gpujoin.kernels.gpu.GpuMatchIndexFactory;
+import java.io.Serializable;
+import java.nio.file.Path;
+import java.util.List;
 import org.apache.flink.api.common.functions.RuntimeContext;
 import org.apache.flink.configuration.TaskManagerOptions;
 import org.apache.flink.runtime.execution.Environment;
@@ -20,9 +23,6 @@ import org.apache.flink.streaming.api.graph.StreamConfig;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import java.io.Serializable;
-import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Opens the symmetric join of a subtask with the managed memory that Flink planned for its

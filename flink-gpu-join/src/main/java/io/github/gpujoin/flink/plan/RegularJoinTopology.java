@@ -20,6 +20,10 @@ import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinSettings;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricResultEmitter;
 import io.github.gpujoin.flink.state.ExactlyOnce;
 import io.github.gpujoin.kernels.gpu.GpuMatchIndexFactory;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.dag.Transformation;
@@ -31,10 +35,6 @@ import org.apache.flink.streaming.api.transformations.KeyedMultipleInputTransfor
 import org.apache.flink.streaming.api.transformations.OneInputTransformation;
 import org.apache.flink.streaming.api.transformations.PartitionTransformation;
 import org.apache.flink.streaming.runtime.partitioner.KeyGroupStreamPartitioner;
-import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 
 /**
  * Creates the operators and edges of a regular join or a multi-way join. Each packer fills a chunk

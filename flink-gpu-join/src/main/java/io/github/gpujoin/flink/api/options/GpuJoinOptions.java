@@ -61,7 +61,7 @@ public final class GpuJoinOptions {
                             "Engine that joins: auto, gpu, cpu or reference. With auto and gpu, each"
                                     + " subtask uses a GPU of its host, and the CPU if there is none or"
                                     + " it fails. gpu warns in both cases, auto only if a GPU fails."
-                                    + " In batch mode auto is the CPU.");
+                                    + " In batch mode and for regular joins auto is the CPU.");
 
     /** The option {@code gpu-join.chunk-bytes}. */
     public static final ConfigOption<MemorySize> CHUNK_BYTES =

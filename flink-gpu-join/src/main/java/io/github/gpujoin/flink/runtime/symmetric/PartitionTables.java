@@ -7,16 +7,16 @@ import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.kernels.binding.GpuFailure;
-import org.apache.flink.util.function.ThrowingRunnable;
-import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.flink.util.function.ThrowingRunnable;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The tables of a subtask: one join of all partitions that fit memory. The rows of other partitions
@@ -118,8 +118,8 @@ final class PartitionTables implements AutoCloseable {
         reopen();
         load(timeMs);
         LOG.info(
-                "Partitions of regular join '{}' exceed memory and are joined from state:"
-                    + " spilled={}, memoryBytes={}",
+                "Partitions of regular join '{}' exceed memory and are joined from state: spilled={},"
+                        + " memoryBytes={}",
                 name,
                 spilled.size(),
                 memoryBytes);

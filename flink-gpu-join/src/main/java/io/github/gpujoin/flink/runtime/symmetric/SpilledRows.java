@@ -7,10 +7,10 @@ import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
-import org.apache.flink.util.function.ThrowingRunnable;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.function.Consumer;
+import org.apache.flink.util.function.ThrowingRunnable;
 
 /**
  * Rows of spilled partitions. They are deferred in state, and joined partition by partition in

@@ -8,10 +8,10 @@ import io.github.gpujoin.core.symmetric.SymmetricJoinStats;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.state.LogBytes;
 import io.github.gpujoin.kernels.binding.GpuFailure;
+import java.util.List;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
 import org.apache.flink.metrics.MetricGroup;
-import java.util.List;
 
 /**
  * Counts and registers metrics of a regular join. The task's thread counts while a reporter's

@@ -7,6 +7,9 @@ import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.exchange.RowCounts;
 import io.github.gpujoin.flink.state.ExactlyOnce;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import org.apache.flink.runtime.execution.CancelTaskException;
 import org.apache.flink.runtime.execution.Environment;
 import org.apache.flink.runtime.state.StateInitializationContext;
@@ -19,9 +22,6 @@ import org.apache.flink.streaming.api.operators.StreamOperatorParameters;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.util.IOUtils;
 import org.jspecify.annotations.Nullable;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 
 /**
  * Joins chunks of two or more inputs, which all go on. Each chunk has the rows of one radix

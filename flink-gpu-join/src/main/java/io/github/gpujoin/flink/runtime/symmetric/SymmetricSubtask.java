@@ -7,15 +7,15 @@ import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.flink.state.PendingLog.PendingRows;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.apache.flink.api.common.operators.MailboxExecutor;
 import org.apache.flink.streaming.api.operators.Output;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.tasks.ProcessingTimeService;
 import org.apache.flink.util.function.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.TimeUnit;
 
 /**
  * Joins the chunks of a subtask in the order of their arrival. Each call joins for about {@value

@@ -5,14 +5,14 @@ package io.github.gpujoin.flink.runtime.symmetric;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.core.layout.Chunk;
-import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
-import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
-import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
-import org.apache.flink.table.data.RowData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
+import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
+import org.apache.flink.table.data.RowData;
 
 /** All subtasks of a join, whose results are compared with those of Flink's own operator. */
 final class JoinSubtasks implements AutoCloseable {

@@ -10,14 +10,14 @@ import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinSpec;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
 import io.github.gpujoin.flink.record.StoredRowLayout;
-import org.apache.flink.table.data.RowData;
-import org.apache.flink.table.types.logical.LogicalType;
-import org.apache.flink.table.types.logical.RowType;
-import org.jspecify.annotations.Nullable;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import org.apache.flink.table.data.RowData;
+import org.apache.flink.table.types.logical.LogicalType;
+import org.apache.flink.table.types.logical.RowType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A regular join of rows (key, id, text) with (key, id, text), whose ids are unique where the
