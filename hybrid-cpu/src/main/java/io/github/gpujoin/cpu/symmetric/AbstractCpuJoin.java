@@ -49,6 +49,9 @@ abstract class AbstractCpuJoin<I extends RowIndex> extends AbstractSymmetricJoin
 
     private final MemoryAccount account = new MemoryAccount("host");
 
+    /** Bounds all memory, and spills chunks where it is refused. */
+    final MemoryReservations memory;
+
     /** Null if memory that is refused is a failure. */
     private final @Nullable ChunkFiles files;
 
@@ -87,7 +90,7 @@ abstract class AbstractCpuJoin<I extends RowIndex> extends AbstractSymmetricJoin
         super(inputs);
         this.files = spillDirectory == null ? null : new ChunkFiles(spillDirectory);
         this.tables = new SideTable[inputs.size()];
-        MemoryReservations memory = new SpillingReservations(hostMemory, this::spill);
+        this.memory = new SpillingReservations(hostMemory, this::spill);
         Allocator allocator = account.within(memory);
         this.index = newIndex.apply(allocator);
         try {

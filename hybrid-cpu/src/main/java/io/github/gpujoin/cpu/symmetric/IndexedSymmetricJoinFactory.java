@@ -44,9 +44,13 @@ public record IndexedSymmetricJoinFactory(MatchIndexFactory devices)
             MatchCondition condition,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
-        MatchIndex device = devices.create(removesRows(spec.inputs()), hostMemory);
+        IndexMemory memory = new IndexMemory(hostMemory);
+        MatchIndex device = devices.create(removesRows(spec.inputs()), memory);
         try {
-            return new IndexedSymmetricJoin(spec, condition, device, hostMemory, spillDirectory);
+            IndexedSymmetricJoin join =
+                    new IndexedSymmetricJoin(spec, condition, device, hostMemory, spillDirectory);
+            memory.spillBy(join.memory);
+            return join;
         } catch (Throwable e) {
             device.close();
             throw e;
