@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HeavyKeys {
 
-    /** A chain of so many rows is walked in 0.3 ms, about the time in which a chunk is joined. */
+    /** A chain is walked in an estimated 0.3 ms, about the time in which a chunk is joined. */
     static final int HEAVY_ROWS = 512;
 
     /** A key with fewer rows is light again. */

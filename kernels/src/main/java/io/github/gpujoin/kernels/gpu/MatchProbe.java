@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MatchProbe {
 
-    /** A chain of so many rows is walked in 3 s, once. */
+    /** A chain of so many rows is walked in about 3 s (estimated), once. */
     static final int MAX_CHAIN = 1 << 22;
 
     private final MatchDevice device;
@@ -43,7 +43,7 @@ final class MatchProbe {
     private int count;
     private long launch;
 
-    /** The first row whose matches may be in the buffer, and the one behind the last. */
+    /** The row behind the last one whose matches may be in the buffer. */
     private int pieceEnd;
 
     /**
