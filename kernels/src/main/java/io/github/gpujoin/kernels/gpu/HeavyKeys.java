@@ -9,8 +9,8 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rows of the heavy hitters of one input, on the heap: a device walks a chain in sequence,
- * about 0.6 us a row. A key becomes heavy when it is looked up and has more than {@value
+ * The rows of the heavy hitters of one input, on the heap: a device walks a chain in sequence, an
+ * estimated 0.6 us a row. A key becomes heavy when it is looked up and has more than {@value
  * #HEAVY_ROWS} rows. The device has its rows too, so that a key may become light again.
  *
  * <p>Removed rows stay in a list until it is read, which costs as much as its results.
