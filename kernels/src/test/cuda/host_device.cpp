@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The GPU join for Apache Flink authors
 // SPDX-License-Identifier: Apache-2.0
-// Runs the kernels of engine.cu on CPU threads for Java tests. HostKernels calls them by name, like
-// the driver. The serving kernel runs with one thread for each block.
+// Runs the kernels of engine.cu and symmetric.cu on CPU threads for Java tests. HostKernels calls them
+// by name, like the driver. The serving kernel runs with one thread for each block.
 
 #include <jni.h>
 
@@ -54,6 +54,7 @@ static void atomicMin(long long* at, long long value) {
 }
 
 #include "../../main/cuda/engine/engine.cu"
+#include "../../main/cuda/symmetric/symmetric.cu"
 
 namespace {
 
@@ -71,24 +72,40 @@ void call(void (*kernel)(Parameters...), const Arguments& arguments) {
     callWith(kernel, arguments, std::index_sequence_for<Parameters...>{});
 }
 
+// Runs a part of a grid on this CPU thread.
+template <typename Kernel>
+void runPart(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& arguments,
+             uint32_t part, uint32_t parts) {
+    gridDim.x = blocks;
+    blockDim.x = threads;
+    for (uint32_t thread = part; thread < blocks * threads; thread += parts) {
+        blockIdx.x = thread / threads;
+        threadIdx.x = thread % threads;
+        call(kernel, arguments);
+    }
+}
+
 // Runs the whole grid of a build kernel on a few CPU threads.
 template <typename Kernel>
 void runGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& arguments) {
     constexpr uint32_t WORKERS = 2;
     std::vector<std::thread> workers;
     for (uint32_t worker = 0; worker < WORKERS; worker++) {
-        workers.emplace_back([=] {
-            gridDim.x = blocks;
-            blockDim.x = threads;
-            for (uint32_t thread = worker; thread < blocks * threads; thread += WORKERS) {
-                blockIdx.x = thread / threads;
-                threadIdx.x = thread % threads;
-                call(kernel, arguments);
-            }
-        });
+        workers.emplace_back([=] { runPart(kernel, blocks, threads, arguments, worker, WORKERS); });
     }
     for (std::thread& worker : workers) {
         worker.join();
+    }
+}
+
+// Does the same for a kernel of symmetric joins. A block runs on this thread alone: tests join many
+// short chunks.
+template <typename Kernel>
+void runShortGrid(Kernel kernel, uint32_t blocks, uint32_t threads, const Arguments& arguments) {
+    if (blocks == 1) {
+        runPart(kernel, blocks, threads, arguments, 0, 1);
+    } else {
+        runGrid(kernel, blocks, threads, arguments);
     }
 }
 
@@ -130,6 +147,16 @@ bool launch(uint32_t device, const std::string& name, uint32_t blocks, uint32_t 
     KERNEL(gpujoin_move_rows);
     KERNEL(gpujoin_read_references);
     KERNEL(gpujoin_write_references);
+#define MATCH_KERNEL(kernel) \
+    if (name == #kernel) return runShortGrid(kernel, blocks, threads, a), true
+    MATCH_KERNEL(gpujoin_match_probe);
+    MATCH_KERNEL(gpujoin_match_publish);
+    MATCH_KERNEL(gpujoin_match_add);
+    MATCH_KERNEL(gpujoin_match_claim_removals);
+    MATCH_KERNEL(gpujoin_match_settle_removals);
+    MATCH_KERNEL(gpujoin_match_count_slots);
+    MATCH_KERNEL(gpujoin_match_move_slots);
+    MATCH_KERNEL(gpujoin_match_copy);
     if (name != "gpujoin_serve") {
         return false;
     }

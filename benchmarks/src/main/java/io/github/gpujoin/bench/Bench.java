@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             JoinCommand.class,
             BulkCommand.class,
+            SymmetricCommand.class,
             FilesCommand.class,
             GpuCommand.class,
             JmhCommand.class,

@@ -7,6 +7,7 @@ import io.github.gpujoin.core.layout.ChunkSchema;
 import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
+import io.github.gpujoin.cpu.symmetric.IndexedSymmetricJoinFactory;
 import io.github.gpujoin.flink.api.data.ChunkTypeInfo;
 import io.github.gpujoin.flink.api.options.GpuJoinOptions;
 import io.github.gpujoin.flink.config.JoinConfig;
@@ -18,6 +19,7 @@ import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinPlan;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricJoinSettings;
 import io.github.gpujoin.flink.runtime.symmetric.SymmetricResultEmitter;
 import io.github.gpujoin.flink.state.ExactlyOnce;
+import io.github.gpujoin.kernels.gpu.GpuMatchIndexFactory;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -117,17 +119,27 @@ final class RegularJoinTopology {
         }
         return new SymmetricJoinSettings(
                 plan,
-                new SymmetricJoinOpener(factory(), JoinConfig.cpuMemoryBytes(config)),
+                new SymmetricJoinOpener(factories(), JoinConfig.cpuMemoryBytes(config)),
                 JoinConfig.spillDelayMs(config),
                 maxParallelism,
                 properties);
     }
 
-    /** Returns the implementation. No GPU has one, so {@code auto} and {@code gpu} use the CPU. */
-    private SymmetricJoinFactory factory() {
-        return config.get(GpuJoinOptions.ENGINE) == GpuJoinOptions.Engine.REFERENCE
-                ? new ReferenceSymmetricJoinFactory()
-                : new CpuSymmetricJoinFactory();
+    /**
+     * Returns the implementations in the order of preference. A GPU joins only if asked: results
+     * are written by the host in any case, so that it saves a part of the time of a row.
+     */
+    private List<SymmetricJoinFactory> factories() {
+        SymmetricJoinFactory cpu = new CpuSymmetricJoinFactory();
+        return switch (config.get(GpuJoinOptions.ENGINE)) {
+            case GPU ->
+                    List.of(
+                            new IndexedSymmetricJoinFactory(
+                                    new GpuMatchIndexFactory(JoinConfig.gpuOptions(config))),
+                            cpu);
+            case AUTO, CPU -> List.of(cpu);
+            case REFERENCE -> List.of(new ReferenceSymmetricJoinFactory());
+        };
     }
 
     /** Adds the join. */

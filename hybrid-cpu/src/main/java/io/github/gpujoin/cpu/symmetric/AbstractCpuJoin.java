@@ -4,7 +4,6 @@ package io.github.gpujoin.cpu.symmetric;
 
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.Allocator;
-import io.github.gpujoin.core.region.Memory;
 import io.github.gpujoin.core.region.MemoryAccount;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.region.MemoryReservations;
@@ -19,16 +18,19 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The tables of a join on the thread of the caller, and the chunk that is being joined. Rows are
  * joined one after another, but the index is read ahead for {@value #AHEAD_ROWS} rows, so that
  * their cache misses overlap.
+ *
+ * @param <I> what finds rows by key
  */
-abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
+abstract class AbstractCpuJoin<I extends RowIndex> extends AbstractSymmetricJoin {
 
-    private static final int AHEAD_ROWS = 256;
+    static final int AHEAD_ROWS = 256;
 
     /** A spill moves a part of one in this many of the chunks on the heap, to be rare. */
     private static final int SPILLED_PARTS = 8;
@@ -36,7 +38,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
     /** Rows that compaction may copy before a chunk is joined. */
     private static final int COPIED_ROWS = 16 << 10;
 
-    final KeyIndex index;
+    final I index;
     final SideTable[] tables;
     final ResultBuffer results;
 
@@ -47,11 +49,13 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
 
     private final MemoryAccount account = new MemoryAccount("host");
 
+    /** Bounds all memory, and spills chunks where it is refused. */
+    final MemoryReservations memory;
+
     /** Null if memory that is refused is a failure. */
     private final @Nullable ChunkFiles files;
 
-    private final int[] identityHashes = new int[AHEAD_ROWS];
-    private final int[] chainRows = new int[AHEAD_ROWS];
+    final int[] identityHashes = new int[AHEAD_ROWS];
 
     /** Keeps the JIT compiler from dropping the reads ahead. */
     private long touched;
@@ -74,19 +78,21 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
 
     /**
      * @param countsMatches for each input whether its rows count their matches
+     * @param newIndex creates the index, which the join closes
      * @param spillDirectory of files for chunks that exceed the memory; null for none
      */
     AbstractCpuJoin(
             List<SymmetricInput> inputs,
             List<Boolean> countsMatches,
+            Function<Allocator, I> newIndex,
             MemoryReservations hostMemory,
             @Nullable Path spillDirectory) {
         super(inputs);
         this.files = spillDirectory == null ? null : new ChunkFiles(spillDirectory);
         this.tables = new SideTable[inputs.size()];
-        MemoryReservations memory = new SpillingReservations(hostMemory, this::spill);
+        this.memory = new SpillingReservations(hostMemory, this::spill);
         Allocator allocator = account.within(memory);
-        this.index = new KeyIndex(allocator, inputs.size());
+        this.index = newIndex.apply(allocator);
         try {
             for (int i = 0; i < tables.length; i++) {
                 tables[i] =
@@ -126,6 +132,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
 
     @Override
     protected final void apply(int input, Chunk loaded, long timeMs) {
+        startLoading();
         tables[input].removeExpired(loaded.partition(), timeMs);
         open(input, loaded, 0, timeMs);
         for (; row < chunk.rowCount(); row++) {
@@ -141,13 +148,20 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
         compactFiles();
     }
 
+    /** Sends changes of earlier chunks to a device. */
+    void startLoading() {}
+
     @Override
     protected final void begin(int input, Chunk submitted, int firstRow, long timeMs) {
         removeExpired(timeMs);
         open(input, submitted, firstRow, timeMs);
         results.open(input, chunk);
         isAmidRow = false;
+        startProbes();
     }
+
+    /** Starts to look up the rows of the chunk, if that is done for all of them at once. */
+    void startProbes() {}
 
     /** Starts a chunk, of which the table has no row yet. */
     void open(int input, Chunk opened, int firstRow, long timeMs) {
@@ -189,42 +203,33 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
      * Hashes the next rows, and reads their slots, then the rows to which these refer. The loads of
      * each loop are independent, so that the processor overlaps their cache misses.
      */
-    private void readAhead() {
+    final void readAhead() {
         aheadFrom = row;
         int count = Math.min(AHEAD_ROWS, chunk.rowCount() - row);
         aheadEnd = row + count;
         own.columns.readKeys(chunk, row, count, keys);
-        long sum = 0;
         for (int i = 0; i < count; i++) {
             hashes[i] = KeyIndex.hashOf(keys[i]);
-            sum += KeyIndex.key(index.home(hashes[i]));
         }
-        if (own.input.isChangelog()) {
-            for (int i = 0; i < count; i++) {
-                identityHashes[i] = own.identityHash(hashes[i], chunk, aheadFrom + i);
-                sum += own.touchSlot(identityHashes[i]);
-            }
-            for (int i = 0; i < count; i++) {
-                sum += own.touchRow(index.home(hashes[i]), identityHashes[i]);
-            }
-        }
-        touched += sum;
-        for (SideTable other : tables) {
-            if (other != own) {
-                walkAhead(other, count);
-            }
-        }
+        readIndexAhead(count);
     }
 
-    private void walkAhead(SideTable other, int count) {
-        int chains = 0;
+    /** Reads the index, and the rows that it finds, for the rows that were hashed. */
+    abstract void readIndexAhead(int count);
+
+    /** Hashes what identifies the rows, and reads the slots by which their changes find rows. */
+    final void readIdentitiesAhead(int count) {
+        long sum = 0;
         for (int i = 0; i < count; i++) {
-            int first = Memory.getInt(index.home(hashes[i]) + other.linkOffset);
-            if (first < 0 || first != 0 && other.hasMatches) {
-                chainRows[chains++] = RowLinks.id(first);
-            }
+            identityHashes[i] = own.identityHash(hashes[i], chunk, aheadFrom + i);
+            sum += own.touchSlot(identityHashes[i]);
         }
-        other.walkAhead(chainRows, chains);
+        read(sum);
+    }
+
+    /** Uses the sum of values that were read ahead. */
+    final void read(long sum) {
+        touched += sum;
     }
 
     // ------------------------------------------------------------------ rows
@@ -298,7 +303,7 @@ abstract class AbstractCpuJoin extends AbstractSymmetricJoin {
                 Arrays.stream(tables).map(SideTable::rowCount).toList(),
                 Arrays.stream(tables).mapToLong(SideTable::unknownRetractions).sum(),
                 Arrays.stream(tables).mapToLong(SideTable::expiredRows).sum(),
-                account.usedBytes() + chunkBytes(),
+                account.usedBytes() + chunkBytes() + index.deviceBytes(),
                 Arrays.stream(tables).mapToLong(table -> table.ids.spilledBytes()).sum());
     }
 

@@ -66,7 +66,7 @@ final class ChunkCompaction {
         }
         if (rows > 0) {
             KeptChunk merged = table.ids.keep(copy(log, sparse, rows), log, timeMs);
-            table.links.reserve(table.ids.lastId());
+            table.reserveLinks();
             log.rows += rows;
             log.chunks.set(at, merged);
             int to = 0;

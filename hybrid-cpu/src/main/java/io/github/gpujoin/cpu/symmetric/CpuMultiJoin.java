@@ -28,10 +28,11 @@ import org.jspecify.annotations.Nullable;
  * <p>No match is counted in advance: a level finds out whether it has any. The search stops at any
  * point where the batch is full.
  */
-final class CpuMultiJoin extends AbstractCpuJoin {
+final class CpuMultiJoin extends AbstractCpuJoin<KeyIndex> {
 
     private static final int NONE = ResultBuffer.NONE;
 
+    private final IndexReader reader;
     private final MultiJoinSpec spec;
     private final MultiJoinCondition condition;
     private final int levels;
@@ -75,8 +76,10 @@ final class CpuMultiJoin extends AbstractCpuJoin {
         super(
                 spec.inputs(),
                 Collections.nCopies(spec.inputs().size(), false),
+                allocator -> new KeyIndex(allocator, spec.inputs().size()),
                 hostMemory,
                 spillDirectory);
+        this.reader = new IndexReader(index, tables, AHEAD_ROWS);
         this.spec = spec;
         this.condition = condition;
         this.levels = spec.inputs().size();
@@ -101,6 +104,16 @@ final class CpuMultiJoin extends AbstractCpuJoin {
     void open(int input, Chunk opened, int firstRow, long timeMs) {
         super.open(input, opened, firstRow, timeMs);
         ownLevel = input;
+    }
+
+    @Override
+    void readIndexAhead(int count) {
+        reader.readSlots(hashes, count);
+        if (own.input.isChangelog()) {
+            readIdentitiesAhead(count);
+            reader.readRows(own, hashes, identityHashes, count);
+        }
+        reader.walkChains(own, hashes, count);
     }
 
     @Override

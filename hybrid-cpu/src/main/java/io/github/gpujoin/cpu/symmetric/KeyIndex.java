@@ -21,7 +21,7 @@ import io.github.gpujoin.core.region.Memory;
  *
  * <p>A slot without links is free.
  */
-final class KeyIndex extends SegmentedIndex {
+final class KeyIndex extends SegmentedIndex implements RowIndex {
 
     private static final int LINKS_OFFSET = 8;
 
@@ -34,6 +34,21 @@ final class KeyIndex extends SegmentedIndex {
 
     private static int slotBytes(int inputs) {
         return LINKS_OFFSET + (inputs + 1) / 2 * Long.BYTES;
+    }
+
+    @Override
+    public boolean isOnHost() {
+        return true;
+    }
+
+    @Override
+    public KeyChains chains(int input, RowLinks links, boolean isRemovable) {
+        return new HostChains(this, links, input, isRemovable);
+    }
+
+    @Override
+    public long deviceBytes() {
+        return 0;
     }
 
     /** Returns the offset of the link of an input in a slot. */

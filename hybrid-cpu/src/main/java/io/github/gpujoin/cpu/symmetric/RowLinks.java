@@ -11,7 +11,7 @@ import java.util.Arrays;
  * What a table keeps of each row besides its chunk, by row id.
  *
  * <pre>
- *  int32 next       link to the row with the same key that was added before
+ *  int32 next       link to the row with the same key that was added before; of chains on the host
  *  int32 previous   id + 1 of the row that was added after it, 0 if the index refers to this row;
  *                   of tables from which rows are removed
  *  int32 matches    of tables whose unmatched rows are results
@@ -25,21 +25,28 @@ final class RowLinks implements AutoCloseable {
 
     static final int MORE = Integer.MIN_VALUE;
 
-    private static final int NEXT_OFFSET = 0;
     private static final int PAGE_SHIFT = 12;
     private static final int PAGE_MASK = (1 << PAGE_SHIFT) - 1;
 
     private final PagedMemory memory;
     private final int rowBytes;
+    private final int nextOffset;
     private final int previousOffset;
     private final int matchesOffset;
     private final int copiesOffset;
     private long[] pages = {};
     private int pageCount;
 
-    RowLinks(Allocator allocator, boolean hasPrevious, boolean hasMatches, boolean hasCopies) {
+    RowLinks(
+            Allocator allocator,
+            boolean hasNext,
+            boolean hasPrevious,
+            boolean hasMatches,
+            boolean hasCopies) {
         this.memory = new PagedMemory(allocator);
-        int bytes = Integer.BYTES;
+        int bytes = 0;
+        this.nextOffset = bytes;
+        bytes += hasNext ? Integer.BYTES : 0;
         this.previousOffset = bytes;
         bytes += hasPrevious ? Integer.BYTES : 0;
         this.matchesOffset = bytes;
@@ -51,7 +58,7 @@ final class RowLinks implements AutoCloseable {
 
     /** Makes room for all ids up to one, or for none if it is -1. */
     void reserve(int lastId) {
-        while (pageCount <= lastId >> PAGE_SHIFT) {
+        while (rowBytes > 0 && pageCount <= lastId >> PAGE_SHIFT) {
             if (pageCount == pages.length) {
                 pages = Arrays.copyOf(pages, Math.max(16, 2 * pageCount));
             }
@@ -68,12 +75,17 @@ final class RowLinks implements AutoCloseable {
         return pages[id >>> PAGE_SHIFT] + (long) (id & PAGE_MASK) * rowBytes;
     }
 
+    /** Reads what is stored of a row. */
+    int touch(int id) {
+        return rowBytes == 0 ? 0 : Memory.getInt(address(id));
+    }
+
     int next(int id) {
-        return Memory.getInt(address(id) + NEXT_OFFSET);
+        return Memory.getInt(address(id) + nextOffset);
     }
 
     void setNext(int id, int link) {
-        Memory.putInt(address(id) + NEXT_OFFSET, link);
+        Memory.putInt(address(id) + nextOffset, link);
     }
 
     int previous(int id) {
@@ -101,7 +113,9 @@ final class RowLinks implements AutoCloseable {
     }
 
     void copy(int from, int to) {
-        Memory.copy(null, address(from), null, address(to), rowBytes);
+        if (rowBytes > 0) {
+            Memory.copy(null, address(from), null, address(to), rowBytes);
+        }
     }
 
     @Override

@@ -29,6 +29,10 @@ final class SideTable implements AutoCloseable {
     private static final int MAX_STEPS_AHEAD = 16;
 
     final SymmetricInput input;
+
+    /** Number of the input. */
+    final int number;
+
     final RowColumns columns;
     final RowLinks links;
     final ChunkIds ids;
@@ -39,15 +43,15 @@ final class SideTable implements AutoCloseable {
     /** Whether rows count their matches. */
     final boolean hasMatches;
 
-    private final KeyIndex index;
+    private final KeyChains chains;
     private final boolean expires;
 
-    /** Whether rows leave the table one by one, so that their chains are linked both ways. */
+    /** Whether rows leave the table one by one. */
     private final boolean isRemovable;
 
     private final boolean isMultiset;
 
-    /** Null unless columns identify rows. */
+    /** Null unless columns identify rows, or the chains that would find them are on a device. */
     private final @Nullable IdentityIndex identityIndex;
 
     private final Map<Integer, ChunkLog> logs = new LinkedHashMap<>();
@@ -68,23 +72,25 @@ final class SideTable implements AutoCloseable {
             SymmetricInput input,
             int number,
             boolean hasMatches,
-            KeyIndex index,
+            RowIndex index,
             Allocator allocator,
             MemoryReservations memory) {
         this.input = input;
+        this.number = number;
         this.columns = new RowColumns(input);
         this.linkOffset = KeyIndex.linkOffset(number);
         this.hasMatches = hasMatches;
-        this.index = index;
         this.expires = input.timeToLiveMs() != SymmetricInput.FOREVER;
         this.isRemovable = input.isChangelog() || expires;
         this.isMultiset = input.identity() == RowIdentity.MULTISET;
         this.ids = new ChunkIds(input.name(), memory);
-        this.links = new RowLinks(allocator, isRemovable, hasMatches, isMultiset);
+        boolean isOnHost = index.isOnHost();
+        this.links =
+                new RowLinks(allocator, isOnHost, isOnHost && isRemovable, hasMatches, isMultiset);
+        this.chains = index.chains(number, links, isRemovable);
+        boolean isInChain = input.identity() == RowIdentity.JOIN_KEY && isOnHost;
         this.identityIndex =
-                isMultiset || input.identity() == RowIdentity.UNIQUE_COLUMNS
-                        ? new IdentityIndex(allocator)
-                        : null;
+                input.isChangelog() && !isInChain ? new IdentityIndex(allocator) : null;
         this.compaction = new ChunkCompaction(this);
     }
 
@@ -134,15 +140,17 @@ final class SideTable implements AutoCloseable {
      * @param slot where the search for its key starts
      */
     long touchRow(long slot, int identityHash) {
-        int id =
-                identityIndex == null
-                        ? RowLinks.id(Memory.getInt(slot + linkOffset))
-                        : identityIndex.id(identityIndex.home(identityHash));
-        if (id < 0) {
-            return 0;
+        if (identityIndex != null) {
+            return touchRow(identityHash);
         }
-        long sum = links.next(id);
-        return identityIndex == null ? sum : sum + columns.key(ids.chunk(id).chunk, ids.row(id));
+        int id = RowLinks.id(Memory.getInt(slot + linkOffset));
+        return id < 0 ? 0 : links.next(id);
+    }
+
+    /** Does the same for rows that columns identify. */
+    long touchRow(int identityHash) {
+        int id = identityIndex.id(identityIndex.home(identityHash));
+        return id < 0 ? 0 : links.touch(id) + columns.key(ids.chunk(id).chunk, ids.row(id));
     }
 
     /**
@@ -173,8 +181,25 @@ final class SideTable implements AutoCloseable {
         KeptChunk kept = ids.keep(chunk, log, timeMs);
         log.add(kept);
         candidates.add(kept);
-        links.reserve(ids.lastId());
+        reserveLinks();
         return kept;
+    }
+
+    /** Visits the chunks that were not freed. */
+    void forEachChunk(Consumer<KeptChunk> visitor) {
+        for (ChunkLog log : logs.values()) {
+            for (KeptChunk kept : log.chunks) {
+                if (!kept.isFreed()) {
+                    visitor.accept(kept);
+                }
+            }
+        }
+    }
+
+    /** Makes room for what is stored of all rows that have ids. */
+    void reserveLinks() {
+        links.reserve(ids.lastId());
+        chains.reserve(ids.lastId());
     }
 
     /** Copies rows as {@link io.github.gpujoin.core.symmetric.SymmetricJoin#copyRows}. */
@@ -236,7 +261,7 @@ final class SideTable implements AutoCloseable {
 
     /** Makes room in the indexes, so that {@link #add} reserves no memory. */
     void makeRoom(int hash, int identityHash) {
-        index.makeRoomIfFull(hash);
+        chains.makeRoom(hash);
         if (identityIndex != null) {
             identityIndex.makeRoomIfFull(identityHash);
         }
@@ -254,7 +279,7 @@ final class SideTable implements AutoCloseable {
             int old = identityIndex.id(slot);
             if (old < 0) {
                 identityIndex.add(slot, identityHash, id);
-                link(index.findOrAdd(key, hash), id, matches, 1);
+                link(key, hash, id, matches, 1);
             } else if (isMultiset && !expires) {
                 links.setCopies(old, links.copies(old) + 1);
                 rowCount++;
@@ -263,22 +288,27 @@ final class SideTable implements AutoCloseable {
                 }
             } else {
                 identityIndex.replace(slot, id);
-                replace(index.find(key, hash), old, id, matches, isMultiset ? copies(old) + 1 : 1);
+                replace(key, hash, old, id, matches, isMultiset ? copies(old) + 1 : 1);
             }
             return;
         }
-        long slot = index.findOrAdd(key, hash);
-        int old = input.isChangelog() ? findInChain(slot, kept.chunk, row) : -1;
+        int old = input.isChangelog() ? findInChain(key, hash, kept.chunk, row) : -1;
         if (old >= 0) {
-            replace(slot, old, id, matches, 1);
+            replace(key, hash, old, id, matches, 1);
         } else {
-            link(slot, id, matches, 1);
+            link(key, hash, id, matches, 1);
         }
     }
 
-    private void replace(long slot, int old, int id, int matches, int copies) {
-        unlink(slot, old);
-        link(slot, id, matches, copies);
+    private void link(long key, int hash, int id, int matches, int copies) {
+        chains.add(key, hash, id);
+        added(id, matches, copies);
+    }
+
+    private void replace(long key, int hash, int old, int id, int matches, int copies) {
+        chains.replace(key, hash, old, id);
+        removed(old);
+        added(id, matches, copies);
     }
 
     /** Retracts a row whose key is not null. */
@@ -289,7 +319,7 @@ final class SideTable implements AutoCloseable {
             identitySlot = findIdentity(chunk, row, key, identityHash);
             old = identityIndex.id(identitySlot);
         } else {
-            old = findInChain(index.find(key, hash), chunk, row);
+            old = findInChain(key, hash, chunk, row);
         }
         if (old < 0) {
             unknownRetractions++;
@@ -305,9 +335,8 @@ final class SideTable implements AutoCloseable {
     }
 
     private void remove(int id, long key, int hash) {
-        long slot = index.find(key, hash);
-        unlink(slot, id);
-        index.removeIfEmpty(slot, hash);
+        chains.remove(key, hash, id);
+        removed(id);
     }
 
     private long findIdentity(Chunk chunk, int row, long key, int identityHash) {
@@ -322,30 +351,18 @@ final class SideTable implements AutoCloseable {
     }
 
     /** Returns the row of a unique key, or -1. */
-    private int findInChain(long slot, Chunk chunk, int row) {
-        int link = Memory.getInt(slot + linkOffset);
-        while (link != 0) {
-            int id = RowLinks.id(link);
-            if (!input.isHashed()
-                    || columns.isSameKey(chunk, row, columns, ids.chunk(id).chunk, ids.row(id))) {
-                return id;
-            }
-            link = links.next(id);
-        }
-        return -1;
+    private int findInChain(long key, int hash, Chunk chunk, int row) {
+        return chains.find(
+                key,
+                hash,
+                id ->
+                        !input.isHashed()
+                                || columns.isSameKey(
+                                        chunk, row, columns, ids.chunk(id).chunk, ids.row(id)));
     }
 
-    private void link(long slot, int id, int matches, int copies) {
-        int first = Memory.getInt(slot + linkOffset);
-        boolean hasMore = first != 0 || isRemovable;
-        links.setNext(id, first);
-        Memory.putInt(slot + linkOffset, id + 1 | (hasMore ? RowLinks.MORE : 0));
-        if (isRemovable) {
-            links.setPrevious(id, 0);
-            if (first != 0) {
-                links.setPrevious(RowLinks.id(first), id + 1);
-            }
-        }
+    /** Counts a row that was added to its chain. */
+    private void added(int id, int matches, int copies) {
         if (hasMatches) {
             links.setMatches(id, matches);
         }
@@ -357,17 +374,8 @@ final class SideTable implements AutoCloseable {
         rowCount += copies;
     }
 
-    private void unlink(long slot, int id) {
-        int next = links.next(id);
-        int previous = links.previous(id);
-        if (previous == 0) {
-            Memory.putInt(slot + linkOffset, next);
-        } else {
-            links.setNext(previous - 1, next);
-        }
-        if (next != 0) {
-            links.setPrevious(RowLinks.id(next), previous);
-        }
+    /** Counts a row that was removed from its chain. */
+    private void removed(int id) {
         rowCount -= copies(id);
         KeptChunk kept = ids.chunk(id);
         kept.log.liveRows--;
@@ -383,16 +391,7 @@ final class SideTable implements AutoCloseable {
         long key = columns.key(chunk, row);
         int hash = KeyIndex.hashOf(key);
         links.copy(from, to);
-        int next = links.next(to);
-        int previous = links.previous(to);
-        if (previous == 0) {
-            Memory.putInt(index.find(key, hash) + linkOffset, to + 1 | RowLinks.MORE);
-        } else {
-            links.setNext(previous - 1, to + 1 | RowLinks.MORE);
-        }
-        if (next != 0) {
-            links.setPrevious(RowLinks.id(next), to + 1);
-        }
+        chains.move(key, hash, from, to);
         if (identityIndex != null) {
             int identityHash = columns.identityHash(hash, chunk, row);
             identityIndex.replace(identityIndex.find(identityHash, id -> id == from), to);
@@ -448,6 +447,7 @@ final class SideTable implements AutoCloseable {
     @Override
     public void close() {
         links.close();
+        chains.close();
         if (identityIndex != null) {
             identityIndex.close();
         }

@@ -15,7 +15,7 @@ final class RefusingReservations implements MemoryReservations {
     private final Random random = new Random(7);
 
     /** Set when the join is created. */
-    AbstractCpuJoin join;
+    AbstractCpuJoin<?> join;
 
     RefusingReservations(MemoryReservations memory) {
         this.memory = memory;

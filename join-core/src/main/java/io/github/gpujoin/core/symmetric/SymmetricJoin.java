@@ -68,6 +68,8 @@ public interface SymmetricJoin extends AutoCloseable {
      * @throws IllegalArgumentException if the schema is not that of the input, or a change column
      *     contains an unknown code
      * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a device fails or has no
+     *     memory; the chunks are to be loaded by another join
      */
     void load(int input, Chunk chunk, long timeMs);
 
@@ -76,6 +78,7 @@ public interface SymmetricJoin extends AutoCloseable {
      *
      * @param timeMs at which rows may have expired
      * @throws IllegalStateException unless LOADING
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException as {@link #load}
      */
     void finishLoad(long timeMs);
 
@@ -101,6 +104,8 @@ public interface SymmetricJoin extends AutoCloseable {
      * @throws io.github.gpujoin.core.region.MemoryRefusedException if the tables do not fit, never
      *     after a batch that ends amid the results of a row. The join is then unusable; rows that
      *     no batch completed are to be submitted to another one.
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a device fails or has no
+     *     memory, under the same conditions and with the same consequences
      */
     @Nullable SymmetricBatch poll();
 
@@ -111,6 +116,8 @@ public interface SymmetricJoin extends AutoCloseable {
      * Removes expired rows from the tables, so that their memory is free.
      *
      * @throws IllegalStateException unless JOINING with nothing in flight
+     * @throws io.github.gpujoin.core.engine.EngineUnavailableException if a device fails or has no
+     *     memory. The join is then unusable.
      */
     void expire(long timeMs);
 

@@ -26,6 +26,8 @@ public enum GpuFailure {
      * compares full keys.
      */
     HASH_COLLISION,
+    /** A key of a symmetric join has more rows than a device walks in a few seconds. */
+    HEAVY_HITTER,
     /** The device failed in this process; its memory can no longer be read. Lasts. */
     DEVICE_LOST,
     /** The kernel runs but makes no progress. */
@@ -38,7 +40,12 @@ public enum GpuFailure {
     public boolean isAbsence() {
         return switch (this) {
             case NO_DRIVER, NO_DEVICE, NO_KERNEL_IMAGE, UNSUPPORTED_JOIN -> true;
-            case DEVICE_TAKEN, OUT_OF_DEVICE_MEMORY, HASH_COLLISION, DEVICE_LOST, KERNEL_STALLED ->
+            case DEVICE_TAKEN,
+                    OUT_OF_DEVICE_MEMORY,
+                    HASH_COLLISION,
+                    HEAVY_HITTER,
+                    DEVICE_LOST,
+                    KERNEL_STALLED ->
                     false;
         };
     }

@@ -83,6 +83,19 @@ public enum KernelImage {
                     "gpujoin_bulk_select",
                     "gpujoin_bulk_aggregate")),
 
+    /** The index of a symmetric join. */
+    SYMMETRIC(
+            "symmetric.fatbin",
+            List.of(
+                    "gpujoin_match_probe",
+                    "gpujoin_match_publish",
+                    "gpujoin_match_add",
+                    "gpujoin_match_claim_removals",
+                    "gpujoin_match_settle_removals",
+                    "gpujoin_match_count_slots",
+                    "gpujoin_match_move_slots",
+                    "gpujoin_match_copy")),
+
     /** The sort-merge join of two tables in device memory, for words of 32 and of 64 bits. */
     SORT_MERGE(
             "sort_merge.fatbin",

@@ -52,6 +52,28 @@ final class BulkDevice implements AutoCloseable {
             GpuOptions options,
             MemoryReservations hostMemory,
             BulkThreads threads) {
+        this(
+                lease,
+                options,
+                hostMemory,
+                threads,
+                List.of(KernelImage.RESIDENT, KernelImage.BULK),
+                SHARED_BYTES);
+    }
+
+    /**
+     * Does the same for other kernels.
+     *
+     * @param images of the kernels
+     * @param sharedBytes shared memory of a block that they need
+     */
+    BulkDevice(
+            DeviceLease lease,
+            GpuOptions options,
+            MemoryReservations hostMemory,
+            BulkThreads threads,
+            List<KernelImage> images,
+            int sharedBytes) {
         this.lease = lease;
         this.options = options;
         this.limits = new MemoryLimits(options.memory(), hostMemory);
@@ -62,9 +84,8 @@ final class BulkDevice implements AutoCloseable {
         try {
             whileAllStopped(
                     () -> {
-                        requireSharedMemory();
-                        driver().load(KernelImage.RESIDENT);
-                        driver().load(KernelImage.BULK);
+                        requireSharedMemory(sharedBytes);
+                        images.forEach(driver()::load);
                     });
             this.words =
                     new Mailbox(
@@ -78,13 +99,13 @@ final class BulkDevice implements AutoCloseable {
     }
 
     /** A launch that requests more would fail like one on a lost device. */
-    private void requireSharedMemory() {
+    private void requireSharedMemory(int neededBytes) {
         int deviceBytes = driver().blockSharedBytes();
-        if (deviceBytes < SHARED_BYTES) {
+        if (deviceBytes < neededBytes) {
             throw new GpuUnavailableException(
                     GpuFailure.NO_KERNEL_IMAGE,
                     "Blocks of the device have too little shared memory for bulk joins: bytes=%d, neededBytes=%d. Use a data centre GPU, such as one of compute capability 8.0, 9.0 or 10.0."
-                            .formatted(deviceBytes, SHARED_BYTES));
+                            .formatted(deviceBytes, neededBytes));
         }
     }
 
@@ -120,6 +141,11 @@ final class BulkDevice implements AutoCloseable {
         Buffers buffers = lease.memory().buffers(limits);
         owners.add(buffers);
         return new BulkMemory(this, buffers);
+    }
+
+    /** Forgets an owner without memory. */
+    void remove(Buffers owner) {
+        owners.remove(owner);
     }
 
     /** Returns the device memory that may still be allocated, as far as the budget is concerned. */

@@ -86,5 +86,6 @@ final class BulkMemory implements BulkAllocator, AutoCloseable {
                                     owner.close();
                                     return owner;
                                 }));
+        device.remove(buffers);
     }
 }

@@ -65,6 +65,8 @@ public enum ReasonCode {
     /** Two keys of a changing dimension have one hash, which a GPU cannot distinguish. */
     HASH_COLLISION(
             "two keys of a changing dimension have one hash, which a GPU cannot distinguish"),
+    /** A key of a regular join has more rows than a GPU walks in a few seconds. */
+    HEAVY_HITTER("a key of a regular join has more rows than a GPU walks in a few seconds"),
     /** The device failed during the join. */
     DEVICE_LOST("the device failed during the join"),
     /** The kernel made no progress within its timeout. */

@@ -64,7 +64,7 @@ public final class GpuJoinOptions {
                                     + " In batch mode a failed GPU fails its task, and the CPU joins"
                                     + " in the next attempt. There auto is the CPU, unless the restart"
                                     + " strategy restarts as many failed tasks as the join has"
-                                    + " subtasks.");
+                                    + " subtasks. For regular joins auto is the CPU.");
 
     /** The option {@code gpu-join.chunk-bytes}. */
     public static final ConfigOption<MemorySize> CHUNK_BYTES =

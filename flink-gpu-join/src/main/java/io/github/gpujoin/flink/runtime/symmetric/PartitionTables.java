@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
 import io.github.gpujoin.flink.engine.SymmetricJoinOpener;
+import io.github.gpujoin.kernels.binding.GpuFailure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -12,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.flink.util.function.ThrowingRunnable;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +47,9 @@ final class PartitionTables implements AutoCloseable {
 
     private SymmetricJoin join;
 
+    /** Name of the implementation of the join. */
+    private String implementation;
+
     /**
      * @param name of the join, for messages
      * @param checkNotCancelled throws if the task has been cancelled
@@ -59,6 +65,7 @@ final class PartitionTables implements AutoCloseable {
         this.checkNotCancelled = checkNotCancelled;
         this.memoryBytes = opened.availableBytes();
         this.join = opened.create();
+        this.implementation = opened.name();
     }
 
     /** Returns the join of all partitions that are not spilled. */
@@ -91,8 +98,10 @@ final class PartitionTables implements AutoCloseable {
                 return;
             } catch (MemoryRefusedException e) {
                 spillLargest(e);
+                reopen();
+            } catch (EngineUnavailableException e) {
+                replace(e);
             }
-            reopen();
         }
     }
 
@@ -132,10 +141,41 @@ final class PartitionTables implements AutoCloseable {
         load(timeMs);
     }
 
+    /**
+     * Loads the tables by the next implementation, since the device of the present one has failed
+     * or has no memory. Nothing may be amid a row.
+     *
+     * @throws EngineUnavailableException if there is no other one
+     */
+    void fallBack(long timeMs, EngineUnavailableException cause) throws Exception {
+        replace(cause);
+        load(timeMs);
+    }
+
+    private void replace(EngineUnavailableException cause) {
+        join.close();
+        opened.fallBack(implementation, cause);
+        create();
+    }
+
+    private void create() {
+        join = opened.create(limitBytes());
+        implementation = opened.name();
+    }
+
+    /** Returns why no GPU joins, if one was tried. */
+    @Nullable GpuFailure refusal() {
+        return opened.refusal();
+    }
+
+    private long limitBytes() {
+        return partsLeft == 0 ? Long.MAX_VALUE : memoryBytes - partsLeft * (memoryBytes / PARTS);
+    }
+
     private void reopen() {
         join.close();
         partsLeft = Math.max(1, partsLeft);
-        join = opened.create(memoryBytes - partsLeft * (memoryBytes / PARTS));
+        create();
     }
 
     /** Spills the longest logs, up to a part of all bytes. */

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoin;
@@ -137,6 +138,8 @@ final class SpilledRows {
                 } else {
                     tables.spill(nowMs, e);
                 }
+            } catch (EngineUnavailableException e) {
+                tables.fallBack(nowMs, e);
             }
         }
     }

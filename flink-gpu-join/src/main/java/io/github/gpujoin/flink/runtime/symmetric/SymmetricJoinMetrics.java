@@ -7,6 +7,7 @@ import io.github.gpujoin.core.symmetric.SymmetricBatch;
 import io.github.gpujoin.core.symmetric.SymmetricJoinStats;
 import io.github.gpujoin.flink.metrics.JoinMetrics;
 import io.github.gpujoin.flink.state.LogBytes;
+import io.github.gpujoin.kernels.binding.GpuFailure;
 import java.util.List;
 import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.Gauge;
@@ -21,18 +22,21 @@ final class SymmetricJoinMetrics {
     private static final SymmetricJoinStats NONE = new SymmetricJoinStats(List.of(), 0, 0, 0, 0);
 
     private final List<Counter> receivedRows;
+    private final MetricGroup group;
     private final Counter resultRows;
     private volatile SymmetricJoinStats stats = NONE;
+    private boolean hasFallenBack;
     private volatile int waitingChunks;
     private volatile int spilledPartitions;
 
     /**
      * @param labels of the inputs
+     * @param engine returns the name of the implementation
      */
     SymmetricJoinMetrics(
-            MetricGroup operatorGroup, List<String> labels, String engine, LogBytes logged) {
-        MetricGroup group = operatorGroup.addGroup(JoinMetrics.GROUP);
-        group.gauge("engine", () -> engine);
+            MetricGroup operatorGroup, List<String> labels, Gauge<String> engine, LogBytes logged) {
+        group = operatorGroup.addGroup(JoinMetrics.GROUP);
+        group.gauge("engine", engine);
         receivedRows = labels.stream().map(label -> group.counter(label + "Rows")).toList();
         resultRows = group.counter("resultRows");
         for (int i = 0; i < labels.size(); i++) {
@@ -55,6 +59,14 @@ final class SymmetricJoinMetrics {
     private long tableRows(int input) {
         SymmetricJoinStats current = stats;
         return current == NONE ? 0 : current.tableRows().get(input);
+    }
+
+    /** Counts a fallback from a GPU, once. */
+    void fellBack(GpuFailure reason) {
+        if (!hasFallenBack) {
+            hasFallenBack = true;
+            group.addGroup("reason", reason.name()).counter("fallbacks").inc();
+        }
     }
 
     void received(int input, Chunk chunk) {

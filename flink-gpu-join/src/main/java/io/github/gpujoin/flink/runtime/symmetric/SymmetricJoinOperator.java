@@ -78,7 +78,9 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperatorV2<O
                 new SymmetricState(
                         context, settings, getRuntimeContext().getTaskInfo(), this::setCurrentKey);
         plan = settings.plan().open(getRuntimeContext());
-        opened = settings.joins().open(plan.creator(), task(), getOperatorConfig());
+        opened =
+                settings.joins()
+                        .open(plan.creator(), task(), getOperatorConfig(), getRuntimeContext());
         tables = new PartitionTables(getOperatorName(), opened, state, this::checkNotCancelled);
         subtask =
                 new SymmetricSubtask<>(
@@ -90,7 +92,7 @@ public final class SymmetricJoinOperator<OUT> extends AbstractStreamOperatorV2<O
                         new SymmetricJoinMetrics(
                                 getMetricGroup(),
                                 settings.plan().labels(),
-                                opened.name(),
+                                opened::name,
                                 state.bytes()),
                         getProcessingTimeService(),
                         parameters.getMailboxExecutor(),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.flink.runtime.symmetric;
 
+import io.github.gpujoin.core.engine.EngineUnavailableException;
 import io.github.gpujoin.core.layout.Chunk;
 import io.github.gpujoin.core.region.MemoryRefusedException;
 import io.github.gpujoin.core.symmetric.SymmetricBatch;
@@ -258,7 +259,10 @@ final class SymmetricSubtask<OUT> {
         }
     }
 
-    /** Returns the next results, or null. If memory is refused, the chunk is submitted again. */
+    /**
+     * Returns the next results, or null. If memory is refused or a device fails, the chunk is
+     * submitted again.
+     */
     private @Nullable SymmetricBatch poll(PendingRows rows) throws Exception {
         try {
             return tables.join().poll();
@@ -266,6 +270,11 @@ final class SymmetricSubtask<OUT> {
             isSubmitted = false;
             queue.replaceFirst(new PendingRows(rows.input(), rows.chunk(), completedRows));
             tables.spill(now(), e);
+            return null;
+        } catch (EngineUnavailableException e) {
+            isSubmitted = false;
+            queue.replaceFirst(new PendingRows(rows.input(), rows.chunk(), completedRows));
+            tables.fallBack(now(), e);
             return null;
         }
     }
@@ -287,7 +296,7 @@ final class SymmetricSubtask<OUT> {
     private void maintain() throws Exception {
         if (isExpiryDue) {
             isExpiryDue = false;
-            tables.join().expire(now());
+            removeExpired();
         }
         if (spilled.isDue(now())) {
             spilled.step(now());
@@ -303,7 +312,19 @@ final class SymmetricSubtask<OUT> {
         }
     }
 
+    /** Removes expired rows. Tables that are loaded again have none. */
+    private void removeExpired() throws Exception {
+        try {
+            tables.join().expire(now());
+        } catch (EngineUnavailableException e) {
+            tables.fallBack(now(), e);
+        }
+    }
+
     private void updateMetrics() {
+        if (tables.refusal() != null) {
+            metrics.fellBack(tables.refusal());
+        }
         metrics.update(tables.join().stats(), queue.chunkCount(), tables.spilledCount());
     }
 

@@ -123,6 +123,7 @@ final class JoinSubtasks implements AutoCloseable {
         }
         close();
         RefusedMemory.restart();
+        LostDevice.restart();
         OperatorSubtaskState all =
                 AbstractStreamOperatorTestHarness.repackageState(
                         states.toArray(OperatorSubtaskState[]::new));

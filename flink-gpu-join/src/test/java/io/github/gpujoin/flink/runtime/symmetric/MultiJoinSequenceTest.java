@@ -8,10 +8,12 @@ import io.github.gpujoin.core.reference.ReferenceSymmetricJoinFactory;
 import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
+import io.github.gpujoin.cpu.symmetric.IndexedSymmetricJoinFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -28,7 +30,7 @@ class MultiJoinSequenceTest {
         return IntStream.range(0, 24);
     }
 
-    private static MultiJoinShape shape(Random random, SymmetricJoinFactory engine) {
+    private static MultiJoinShape shape(Random random, List<SymmetricJoinFactory> engines) {
         int size = 2 + random.nextInt(3);
         List<RowIdentity> identities = new ArrayList<>();
         List<Boolean> leftJoins = new ArrayList<>();
@@ -41,12 +43,17 @@ class MultiJoinSequenceTest {
             hasConditions.add(input > 0 && random.nextBoolean());
         }
         return new MultiJoinShape(
-                identities, leftJoins, comparedInputs, hasConditions, random.nextBoolean(), engine);
+                identities,
+                leftJoins,
+                comparedInputs,
+                hasConditions,
+                random.nextBoolean(),
+                engines);
     }
 
-    private static void verify(int seed, SymmetricJoinFactory engine) throws Exception {
+    private static void verify(int seed, List<SymmetricJoinFactory> engines) throws Exception {
         Random random = new Random(seed);
-        MultiJoinShape shape = shape(random, engine);
+        MultiJoinShape shape = shape(random, engines);
         List<RandomChanges> changes =
                 IntStream.range(0, shape.size())
                         .mapToObj(input -> new RandomChanges(shape, input, true, random))
@@ -61,15 +68,26 @@ class MultiJoinSequenceTest {
     @MethodSource("seeds")
     void shouldReturnTheResultsOfFlinksMultiJoinOverRestartsAndRescaling(int seed)
             throws Exception {
-        verify(seed, new CpuSymmetricJoinFactory());
+        verify(seed, List.of(new CpuSymmetricJoinFactory()));
     }
 
     @ParameterizedTest(name = "seed={0}")
     @MethodSource("seeds")
     void shouldReturnTheSameResultsIfChunksExceedMemory(int seed) throws Exception {
         RefusedMemory.reset(seed);
-        verify(seed, new RefusedMemory(new CpuSymmetricJoinFactory()));
+        verify(seed, List.of(new RefusedMemory(new CpuSymmetricJoinFactory())));
         assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
+    }
+
+    @Test
+    void shouldLeaveMultiWayJoinsToTheCpu() throws Exception {
+        LostDevice.reset(1);
+        verify(
+                1,
+                List.of(
+                        new IndexedSymmetricJoinFactory(new LostDevice()),
+                        new CpuSymmetricJoinFactory()));
+        assertThat(LostDevice.losses()).isZero();
     }
 
     /** Every restart begins without spilled partitions. */
@@ -77,7 +95,7 @@ class MultiJoinSequenceTest {
     @MethodSource("seeds")
     void shouldReturnTheSameResultsIfPartitionsExceedMemory(int seed) throws Exception {
         RefusedMemory.reset(seed);
-        verify(seed, new RefusedMemory(new ReferenceSymmetricJoinFactory()));
+        verify(seed, List.of(new RefusedMemory(new ReferenceSymmetricJoinFactory())));
         assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
     }
 }

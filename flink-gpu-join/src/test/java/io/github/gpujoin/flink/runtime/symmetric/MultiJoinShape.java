@@ -29,7 +29,7 @@ record MultiJoinShape(
         List<Integer> comparedInputs,
         List<Boolean> hasConditions,
         boolean hasTextKeys,
-        SymmetricJoinFactory engine)
+        List<SymmetricJoinFactory> engines)
         implements JoinShape {
 
     /** Accepts rows whose id is not much smaller than that of the compared input. */
@@ -82,7 +82,7 @@ record MultiJoinShape(
                                 new MultiJoinSpec(inputs, leftJoins),
                                 steps,
                                 Collections.nCopies(size(), 3)),
-                        new SymmetricJoinOpener(engine, Long.MAX_VALUE),
+                        new SymmetricJoinOpener(engines, Long.MAX_VALUE),
                         0,
                         PARTITIONS,
                         Map.of("kind", "multi-way")),

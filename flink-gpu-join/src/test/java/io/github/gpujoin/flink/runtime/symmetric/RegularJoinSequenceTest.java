@@ -11,6 +11,7 @@ import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
+import io.github.gpujoin.cpu.symmetric.IndexedSymmetricJoinFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -61,7 +62,27 @@ class RegularJoinSequenceTest {
             long seed)
             throws Exception {
         SymmetricJoinFactory engine = new CpuSymmetricJoinFactory();
-        verify(kind, left, right, hasTextKeys, hasCondition, engine, seed);
+        verify(kind, left, right, hasTextKeys, hasCondition, List.of(engine), seed);
+    }
+
+    /** Every restart begins with the device. */
+    @ParameterizedTest(name = "{0}, left {1}, right {2}, text={3}, condition={4}, seed={5}")
+    @MethodSource("shapes")
+    void shouldReturnTheSameResultsIfTheDeviceIsLost(
+            BulkJoinKind kind,
+            RowIdentity left,
+            RowIdentity right,
+            boolean hasTextKeys,
+            boolean hasCondition,
+            long seed)
+            throws Exception {
+        LostDevice.reset(seed);
+        List<SymmetricJoinFactory> engines =
+                List.of(
+                        new IndexedSymmetricJoinFactory(new LostDevice()),
+                        new CpuSymmetricJoinFactory());
+        verify(kind, left, right, hasTextKeys, hasCondition, engines, seed);
+        assertThat(LostDevice.losses()).as("lost devices").isPositive();
     }
 
     /** Every restart begins without spilled partitions. */
@@ -77,7 +98,7 @@ class RegularJoinSequenceTest {
             throws Exception {
         RefusedMemory.reset(seed);
         SymmetricJoinFactory engine = new RefusedMemory(new ReferenceSymmetricJoinFactory());
-        verify(kind, left, right, hasTextKeys, hasCondition, engine, seed);
+        verify(kind, left, right, hasTextKeys, hasCondition, List.of(engine), seed);
         assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
     }
 
@@ -93,7 +114,7 @@ class RegularJoinSequenceTest {
             throws Exception {
         RefusedMemory.reset(seed);
         SymmetricJoinFactory engine = new RefusedMemory(new CpuSymmetricJoinFactory());
-        verify(kind, left, right, hasTextKeys, hasCondition, engine, seed);
+        verify(kind, left, right, hasTextKeys, hasCondition, List.of(engine), seed);
         assertThat(RefusedMemory.refusals()).as("refusals of memory").isPositive();
     }
 
@@ -103,7 +124,7 @@ class RegularJoinSequenceTest {
             RowIdentity right,
             boolean hasTextKeys,
             boolean hasCondition,
-            SymmetricJoinFactory engine,
+            List<SymmetricJoinFactory> engines,
             long seed)
             throws Exception {
         RegularJoinShape shape =
@@ -115,7 +136,7 @@ class RegularJoinSequenceTest {
                         hasCondition ? SMALLER_ID : null,
                         SymmetricInput.FOREVER,
                         SymmetricInput.FOREVER,
-                        engine,
+                        engines,
                         0);
         Random random = new Random(seed);
         List<RandomChanges> changes =

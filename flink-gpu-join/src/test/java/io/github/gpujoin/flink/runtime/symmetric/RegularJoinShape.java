@@ -33,7 +33,7 @@ record RegularJoinShape(
         RowPairCondition.@Nullable Factory condition,
         long leftTtlMs,
         long rightTtlMs,
-        SymmetricJoinFactory engine,
+        List<SymmetricJoinFactory> engines,
         long spillDelayMs)
         implements JoinShape {
 
@@ -74,7 +74,7 @@ record RegularJoinShape(
                                 condition,
                                 3,
                                 3),
-                        new SymmetricJoinOpener(engine, Long.MAX_VALUE),
+                        new SymmetricJoinOpener(engines, Long.MAX_VALUE),
                         spillDelayMs,
                         PARTITIONS,
                         Map.of(

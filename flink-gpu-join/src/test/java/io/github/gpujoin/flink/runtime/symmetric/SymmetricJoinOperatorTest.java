@@ -13,6 +13,9 @@ import io.github.gpujoin.core.symmetric.RowIdentity;
 import io.github.gpujoin.core.symmetric.SymmetricInput;
 import io.github.gpujoin.core.symmetric.SymmetricJoinFactory;
 import io.github.gpujoin.cpu.symmetric.CpuSymmetricJoinFactory;
+import io.github.gpujoin.cpu.symmetric.IndexedSymmetricJoinFactory;
+import io.github.gpujoin.kernels.gpu.GpuMatchIndexFactory;
+import io.github.gpujoin.kernels.gpu.GpuOptions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,6 +28,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.runtime.watermarkstatus.WatermarkStatus;
 import org.apache.flink.table.data.RowData;
 import org.apache.flink.types.RowKind;
+import org.apache.flink.util.InstantiationUtil;
 import org.junit.jupiter.api.Test;
 
 /** Barriers, watermarks, time to live, memory and restores of the operator. */
@@ -55,7 +59,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 leftTtlMs,
                 rightTtlMs,
-                new ReferenceSymmetricJoinFactory(),
+                List.of(new ReferenceSymmetricJoinFactory()),
                 0);
     }
 
@@ -74,6 +78,37 @@ class SymmetricJoinOperatorTest {
             int id)
             throws Exception {
         harness.accept(side, shape.chunk(side, shape.row(kind, key, id, "note")));
+    }
+
+    // ------------------------------------------------------------------ engines
+
+    /** Where there is no GPU, the CPU joins. */
+    @Test
+    void shouldJoinWithAGpuOrWithout() throws Exception {
+        List<SymmetricJoinFactory> engines =
+                List.of(
+                        new IndexedSymmetricJoinFactory(
+                                new GpuMatchIndexFactory(GpuOptions.defaults())),
+                        new CpuSymmetricJoinFactory());
+        RegularJoinShape shape =
+                new RegularJoinShape(
+                        BulkJoinKind.LEFT,
+                        RowIdentity.APPEND_ONLY,
+                        RowIdentity.MULTISET,
+                        true,
+                        null,
+                        FOREVER,
+                        FOREVER,
+                        InstantiationUtil.clone(new ArrayList<>(engines)),
+                        0);
+        try (SymmetricHarness harness = SymmetricHarness.open(shape, 1, 0, null)) {
+            for (int key = 0; key < 10; key++) {
+                insert(harness, shape, JoinSide.LEFT, key, key);
+                insert(harness, shape, JoinSide.RIGHT, key, key);
+                change(harness, shape, JoinSide.RIGHT, RowKind.DELETE, key, key);
+            }
+            assertThat(harness.takeResults()).hasSize(10 * 5);
+        }
     }
 
     // ------------------------------------------------------------------ barriers
@@ -290,7 +325,7 @@ class SymmetricJoinOperatorTest {
                 null,
                 FOREVER,
                 FOREVER,
-                joins,
+                List.of(joins),
                 SPILL_DELAY_MS);
     }
 
