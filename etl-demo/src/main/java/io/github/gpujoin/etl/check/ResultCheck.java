@@ -3,7 +3,6 @@
 package io.github.gpujoin.etl.check;
 
 import io.github.gpujoin.etl.data.Shop;
-
 import java.util.Arrays;
 import java.util.BitSet;
 

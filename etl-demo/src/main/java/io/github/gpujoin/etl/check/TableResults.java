@@ -3,15 +3,13 @@
 package io.github.gpujoin.etl.check;
 
 import io.github.gpujoin.etl.job.LakeTable;
-
+import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.iceberg.Table;
 import org.apache.iceberg.data.IcebergGenerics;
 import org.apache.iceberg.data.Record;
 import org.apache.iceberg.hadoop.HadoopTables;
 import org.apache.iceberg.io.CloseableIterable;
-
-import java.io.IOException;
 
 /** Reads the lake table with Iceberg's own reader, without Flink. */
 public final class TableResults {

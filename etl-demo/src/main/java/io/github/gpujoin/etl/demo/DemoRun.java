@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.etl.demo;
 
-import io.github.gpujoin.etl.check.ResultCheck;
 import io.github.gpujoin.etl.check.ResultCheck.Outcome;
+import io.github.gpujoin.etl.check.ResultCheck;
 import io.github.gpujoin.etl.check.TableResults;
 import io.github.gpujoin.etl.check.TopicResults;
 import io.github.gpujoin.etl.data.Shop;
@@ -11,9 +11,6 @@ import io.github.gpujoin.etl.data.Topics;
 import io.github.gpujoin.etl.demo.GeneratorProcess.Written;
 import io.github.gpujoin.etl.job.EtlPipeline;
 import io.github.gpujoin.etl.page.LivePage;
-
-import org.apache.flink.util.FileUtils;
-
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.flink.util.FileUtils;
 
 /** One run of the demo: starts everything, injects faults, and judges the results. */
 final class DemoRun {

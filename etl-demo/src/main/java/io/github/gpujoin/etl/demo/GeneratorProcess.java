@@ -3,7 +3,6 @@
 package io.github.gpujoin.etl.demo;
 
 import io.github.gpujoin.etl.data.Generator;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

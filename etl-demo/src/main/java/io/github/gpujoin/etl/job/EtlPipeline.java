@@ -10,7 +10,7 @@ import io.github.gpujoin.etl.data.Topics;
 import io.github.gpujoin.flink.api.StarJoin;
 import io.github.gpujoin.kafka.ColumnarKafka;
 import io.github.gpujoin.kafka.json.JsonFormat;
-
+import java.time.Duration;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.typeutils.RowTypeInfo;
@@ -26,12 +26,11 @@ import org.apache.flink.table.api.bridge.java.StreamTableEnvironment;
 import org.apache.flink.types.Row;
 import org.jspecify.annotations.Nullable;
 
-import java.time.Duration;
-
 /**
  * Orders joined with the live rows of customers and products. Facts are read as columnar chunks and
  * wait until the first versions of both dimensions are complete; then each one is joined with the
- * rows that the dimensions hold at that moment.
+ * rows that the dimensions hold at that moment. Customers are the large dimension: each subtask
+ * holds a part of them, and all products.
  *
  * @param brokers of Kafka
  * @param completeAtMs watermark of the dimensions at which their first versions are complete
@@ -89,6 +88,7 @@ public record EtlPipeline(String brokers, long completeAtMs, @Nullable String wa
                                         d.named("customers")
                                                 .on("customer_id", "customer_id")
                                                 .select("customer_version", "segment")
+                                                .partitioned()
                                                 .changelog()
                                                 .completeAtWatermark(completeAtMs))
                         .dimension(

@@ -5,12 +5,10 @@ package io.github.gpujoin.etl.job;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
+import java.nio.charset.StandardCharsets;
 import org.apache.flink.connector.kafka.sink.KafkaRecordSerializationSchema;
 import org.apache.flink.types.Row;
 import org.apache.kafka.clients.producer.ProducerRecord;
-
-import java.nio.charset.StandardCharsets;
 
 /** Writes a row as a JSON object of its fields, with the first field as key. */
 final class ResultJson implements KafkaRecordSerializationSchema<Row> {

@@ -6,9 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-
 import io.github.gpujoin.etl.job.EtlPipeline;
-
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;

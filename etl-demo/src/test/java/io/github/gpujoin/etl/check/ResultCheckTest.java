@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.gpujoin.etl.check.ResultCheck.Outcome;
 import io.github.gpujoin.etl.data.Shop;
-
 import org.junit.jupiter.api.Test;
 
 class ResultCheckTest {

@@ -5,9 +5,8 @@ package io.github.gpujoin.etl.data;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import org.junit.jupiter.api.Test;
-
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
 
 class ShopTest {
 
