@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.etl.demo;
 
-import io.github.gpujoin.etl.check.ResultCheck.Outcome;
 import io.github.gpujoin.etl.check.ResultCheck;
+import io.github.gpujoin.etl.check.ResultCheck.Outcome;
 import io.github.gpujoin.etl.check.TableResults;
 import io.github.gpujoin.etl.check.TopicResults;
 import io.github.gpujoin.etl.data.Shop;

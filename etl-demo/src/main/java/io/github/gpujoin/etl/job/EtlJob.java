@@ -5,9 +5,9 @@ package io.github.gpujoin.etl.job;
 import java.util.concurrent.Callable;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine;
 
 /** The job alone, for a cluster and brokers that exist: {@code bin/cluster run etl-job.jar}. */
 @Command(
