@@ -94,6 +94,7 @@ sources_of() {
   case $1 in
     deploy) ;;
     examples) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,columnar-formats}/{pom.xml,src/main} "$ROOT/examples/src/main" ;;
+    etl-demo) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,columnar-formats,kafka-columns}/{pom.xml,src/main} "$ROOT/etl-demo/src/main" ;;
     flink-sql-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join,flink-sql-gpu-join}/{pom.xml,src/main} ;;
     flink-gpu-join) printf '%s\n' "$ROOT"/{join-core,rdma-network,kernels,hybrid-cpu,flink-gpu-join}/{pom.xml,src} ;;
     *) printf '%s\n' "$ROOT"/*/pom.xml "$ROOT"/*/src/main ;;

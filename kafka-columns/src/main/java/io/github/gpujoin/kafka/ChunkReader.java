@@ -13,6 +13,7 @@ import org.apache.flink.api.connector.source.SourceOutput;
 import org.apache.flink.api.connector.source.SourceReader;
 import org.apache.flink.connector.kafka.source.split.KafkaPartitionSplit;
 import org.apache.flink.core.io.InputStatus;
+import org.apache.flink.metrics.Counter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,11 +31,16 @@ final class ChunkReader implements SourceReader<Chunk, KafkaPartitionSplit> {
 
     private final SourceReader<Chunk, KafkaPartitionSplit> kafka;
     private final ChunkRecords records;
+    private final Counter recordsOut;
     private @Nullable FlushingOutput output;
 
-    ChunkReader(SourceReader<Chunk, KafkaPartitionSplit> kafka, ChunkRecords records) {
+    ChunkReader(
+            SourceReader<Chunk, KafkaPartitionSplit> kafka,
+            ChunkRecords records,
+            Counter recordsOut) {
         this.kafka = kafka;
         this.records = records;
+        this.recordsOut = recordsOut;
     }
 
     @Override
@@ -48,7 +54,7 @@ final class ChunkReader implements SourceReader<Chunk, KafkaPartitionSplit> {
         if (flushing == null || flushing.target != target) {
             flushing = new FlushingOutput(target, records);
             output = flushing;
-            records.output(target);
+            records.output(target, recordsOut);
         }
         records.startPoll();
         InputStatus status = InputStatus.MORE_AVAILABLE;

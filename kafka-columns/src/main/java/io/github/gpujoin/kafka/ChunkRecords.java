@@ -56,6 +56,7 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
     private transient Counter badRecords;
     private transient Counter tombstones;
     private transient @Nullable ReaderOutput<Chunk> output;
+    private transient @Nullable Counter recordsOut;
 
     /** Of the rows in the builder. */
     private transient String topic;
@@ -98,9 +99,14 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
         latestTimestamp = Long.MIN_VALUE;
     }
 
-    /** Sets where the chunks of further records are emitted. */
-    void output(ReaderOutput<Chunk> output) {
+    /**
+     * Sets where the chunks of further records are emitted.
+     *
+     * @param recordsOut Flink's counter of the source, which counts each chunk as one record
+     */
+    void output(ReaderOutput<Chunk> output, Counter recordsOut) {
         this.output = output;
+        this.recordsOut = recordsOut;
     }
 
     void startPoll() {
@@ -190,6 +196,7 @@ final class ChunkRecords implements KafkaRecordDeserializationSchema<Chunk> {
                             KafkaPartitionSplit.toSplitId(new TopicPartition(topic, partition)));
         }
         target.collect(chunk, latestTimestamp);
+        Objects.requireNonNull(recordsOut, "recordsOut").inc(chunk.rowCount() - 1);
         latestTimestamp = Long.MIN_VALUE;
     }
 

@@ -43,7 +43,10 @@ final class KafkaChunkSource
     @Override
     public SourceReader<Chunk, KafkaPartitionSplit> createReader(SourceReaderContext context)
             throws Exception {
-        return new ChunkReader(kafka.createReader(context), records);
+        return new ChunkReader(
+                kafka.createReader(context),
+                records,
+                context.metricGroup().getIOMetricGroup().getNumRecordsOutCounter());
     }
 
     @Override

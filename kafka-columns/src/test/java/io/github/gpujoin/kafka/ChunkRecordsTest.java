@@ -18,7 +18,9 @@ import org.apache.flink.api.common.eventtime.Watermark;
 import org.apache.flink.api.common.serialization.DeserializationSchema.InitializationContext;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceOutput;
+import org.apache.flink.metrics.Counter;
 import org.apache.flink.metrics.MetricGroup;
+import org.apache.flink.metrics.SimpleCounter;
 import org.apache.flink.metrics.groups.UnregisteredMetricsGroup;
 import org.apache.flink.util.SimpleUserCodeClassLoader;
 import org.apache.flink.util.UserCodeClassLoader;
@@ -86,6 +88,9 @@ class ChunkRecordsTest {
 
     private final List<Emitted> emitted = new ArrayList<>();
 
+    /** What is added to Flink's own count of one record a chunk. */
+    private final Counter recordsOut = new SimpleCounter();
+
     private ChunkRecords open(boolean skipsBadRecords, boolean hasOnePartitionAChunk)
             throws IOException {
         ChunkRecords records =
@@ -108,7 +113,7 @@ class ChunkRecordsTest {
                         return SimpleUserCodeClassLoader.create(getClass().getClassLoader());
                     }
                 });
-        records.output(new Output("", emitted));
+        records.output(new Output("", emitted), recordsOut);
         return records;
     }
 
@@ -130,6 +135,18 @@ class ChunkRecordsTest {
         read(records, 0, 2, "small");
         records.flush();
         assertThat(emitted).extracting(Emitted::rows).containsExactly(2, 1);
+    }
+
+    @Test
+    void shouldCountRowsInsteadOfChunks() throws IOException {
+        ChunkRecords records = open(false, false);
+        read(records, 0, 0, "a");
+        read(records, 0, 1, "b");
+        read(records, 0, 2, "c");
+        records.flush();
+        read(records, 0, 3, "d");
+        records.flush();
+        assertThat(emitted.size() + recordsOut.getCount()).isEqualTo(4);
     }
 
     @Test
