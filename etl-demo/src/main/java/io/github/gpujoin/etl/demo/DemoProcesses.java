@@ -32,6 +32,11 @@ final class DemoProcesses implements AutoCloseable {
         return resource;
     }
 
+    /** Returns whether processes are being stopped, so that failures are their consequence. */
+    synchronized boolean isClosed() {
+        return isClosed;
+    }
+
     @Override
     public synchronized void close() {
         isClosed = true;

@@ -70,32 +70,49 @@ final class DemoRun {
         FileUtils.deleteDirectory(folder.toFile());
         Files.createDirectories(folder);
         try (DemoProcesses processes = new DemoProcesses(out)) {
-            say("Starting Kafka and Flink; logs are in %s", folder);
-            KafkaProcess kafka =
-                    KafkaProcess.start(
-                            java("kafka-classpath.txt", "512m"),
-                            folder.resolve("kafka"),
-                            processes);
-            kafka.createTopics(Topics.ORDERS, Topics.CUSTOMERS, Topics.PRODUCTS, Topics.RESULTS);
-            processes.add(flink).start(PARALLELISM, 1);
-            say("Kafka: %s, Flink: %s", kafka.address(), flink.address());
-            List<Fault> faults = new ArrayList<>();
-            if (killsTaskManager) {
-                faults.add(
-                        new Fault(
-                                load.durationNs() / 3,
-                                "TaskManager killed and replaced",
-                                () -> flink.replaceTaskManager(1)));
+            try {
+                return start(load, killsTaskManager, killsBroker, pagePort, flink, processes);
+            } catch (Exception e) {
+                if (processes.isClosed()) {
+                    say("Interrupted: all processes are stopped");
+                    return false;
+                }
+                throw e;
             }
-            if (killsBroker) {
-                faults.add(
-                        new Fault(
-                                load.durationNs() * 2 / 3,
-                                "Broker killed and restarted",
-                                () -> kafka.killAndRestart(BROKER_DOWN_SECONDS)));
-            }
-            return join(load, faults, kafka.address(), flink, pagePort, processes);
         }
+    }
+
+    private boolean start(
+            Load load,
+            boolean killsTaskManager,
+            boolean killsBroker,
+            int pagePort,
+            FlinkCluster flink,
+            DemoProcesses processes)
+            throws Exception {
+        say("Starting Kafka and Flink; logs are in %s", folder);
+        KafkaProcess kafka =
+                KafkaProcess.start(
+                        java("kafka-classpath.txt", "512m"), folder.resolve("kafka"), processes);
+        kafka.createTopics(Topics.ORDERS, Topics.CUSTOMERS, Topics.PRODUCTS, Topics.RESULTS);
+        processes.add(flink).start(PARALLELISM, 1);
+        say("Kafka: %s, Flink: %s", kafka.address(), flink.address());
+        List<Fault> faults = new ArrayList<>();
+        if (killsTaskManager) {
+            faults.add(
+                    new Fault(
+                            load.durationNs() / 3,
+                            "TaskManager killed and replaced",
+                            () -> flink.replaceTaskManager(1)));
+        }
+        if (killsBroker) {
+            faults.add(
+                    new Fault(
+                            load.durationNs() * 2 / 3,
+                            "Broker killed and restarted",
+                            () -> kafka.killAndRestart(BROKER_DOWN_SECONDS)));
+        }
+        return join(load, faults, kafka.address(), flink, pagePort, processes);
     }
 
     private boolean join(
