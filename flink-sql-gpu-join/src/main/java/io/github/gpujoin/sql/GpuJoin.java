@@ -19,10 +19,10 @@ import org.apache.flink.table.api.ValidationException;
  * tables.executeSql("INSERT INTO enriched SELECT ... FROM orders JOIN ...");
  * }</pre>
  *
- * <p>{@code EXPLAIN} shows each join that was replaced as {@code GpuJoin}, {@code GpuStarJoin}, {@code
- * GpuMultiJoin} or {@code GpuTemporalJoin}, and the reason of a join that stays Flink's as {@code gpuJoin=[...]}, as
- * does the log. The option {@code gpu-join.sql.enabled} switches the replacement off and on for
- * later statements.
+ * <p>{@code EXPLAIN} shows each join that was replaced as {@code GpuJoin}, {@code GpuStarJoin},
+ * {@code GpuMultiJoin} or {@code GpuTemporalJoin}, and the reason of a join that stays Flink's as
+ * {@code gpuJoin=[...]}, as does the log. The option {@code gpu-join.sql.enabled} switches the
+ * replacement off and on for later statements.
  */
 @Experimental
 public final class GpuJoin {

@@ -215,10 +215,7 @@ public record BulkJoinOpener(
             LOG.info("Bulk join is unavailable: join={}. {}", factory.joinName(), e.getMessage());
         } else {
             LOG.warn(
-                    "Bulk join is unavailable: join={}. {}",
-                    factory.joinName(),
-                    e.getMessage(),
-                    e);
+                    "Bulk join is unavailable: join={}. {}", factory.joinName(), e.getMessage(), e);
         }
     }
 }

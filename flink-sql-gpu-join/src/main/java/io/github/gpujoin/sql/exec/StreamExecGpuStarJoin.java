@@ -44,8 +44,7 @@ public final class StreamExecGpuStarJoin extends AbstractStreamExecGpuJoin {
     }
 
     private void describe(Dimension<RowData> described, JoinSide facts, JoinSide dimension) {
-        List<Integer> factKeys =
-                spec.isLeftDimension() ? spec.keys().right() : spec.keys().left();
+        List<Integer> factKeys = spec.isLeftDimension() ? spec.keys().right() : spec.keys().left();
         List<Integer> dimensionKeys =
                 spec.isLeftDimension() ? spec.keys().left() : spec.keys().right();
         // Some connectors do not tell the environment that a source is bounded.

@@ -64,9 +64,7 @@ public final class GpuJoinCalciteConfig implements CalciteConfig {
                         ? previous.getStreamProgram().get()
                         : FlinkStreamProgram.buildProgram(tables);
         programs.addLast("optimizer", optimizer);
-        programs.addLast(
-                "GPU joins",
-                new JoinProgram<>(streamReplacements()));
+        programs.addLast("GPU joins", new JoinProgram<>(streamReplacements()));
         return new Some<>(programs);
     }
 

@@ -55,9 +55,7 @@ final class LookupJoinReplacement implements JoinReplacement {
         }
         RexNode condition =
                 RexUtil.composeConjunction(builder, lookup.joinInfo().nonEquiConditions, true);
-        return condition == null
-                ? join
-                : ResidualCondition.behindInnerOfStreams(join, condition);
+        return condition == null ? join : ResidualCondition.behindInnerOfStreams(join, condition);
     }
 
     private static StarJoinSpec spec(StreamPhysicalLookupJoin lookup) {

@@ -17,8 +17,8 @@ import org.apache.flink.table.planner.plan.nodes.physical.batch.BatchPhysicalCal
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalCalc;
 
 /**
- * Evaluates the condition of a join besides its keys behind the join. That is right for inner joins,
- * and where a left row has at most one match: if the condition rejects it, the row has none.
+ * Evaluates the condition of a join besides its keys behind the join. That is right for inner
+ * joins, and where a left row has at most one match: if the condition rejects it, the row has none.
  */
 final class ResidualCondition {
 

@@ -77,7 +77,9 @@ final class StarJoinReplacement implements JoinReplacement {
                 && isConditionSupported(join);
     }
 
-    /** The condition is evaluated behind the join, where rows without a match cannot be restored. */
+    /**
+     * The condition is evaluated behind the join, where rows without a match cannot be restored.
+     */
     private static boolean isConditionSupported(StreamPhysicalJoin join) {
         Optional<RexNode> condition = join.joinSpec().getNonEquiCondition();
         return condition.isEmpty()

@@ -53,8 +53,7 @@ class TpchITCase {
                                     table.changes(SCALE_FACTOR, new Random(SEED)))));
             String inserts = TestValuesTableFactory.registerData(table.inserts(SCALE_FACTOR));
             String bounded =
-                    definition.formatted(
-                            table.name(), table.schema(), "'bounded'='true'", inserts);
+                    definition.formatted(table.name(), table.schema(), "'bounded'='true'", inserts);
             batch.with(bounded);
             star.with(
                     table.name().equals("lineitem")

@@ -77,9 +77,7 @@ final class TableTimes {
     /** Returns the event time of a key's version in ms, or {@link #NEVER}. */
     long of(int partition, FullKey key) throws Exception {
         Times times = loaded.get(partition);
-        return times == null
-                ? load(partition, key)
-                : times.byKey.getOrDefault(key, NEVER);
+        return times == null ? load(partition, key) : times.byKey.getOrDefault(key, NEVER);
     }
 
     /** Reads the times of a partition, and returns that of a key. */

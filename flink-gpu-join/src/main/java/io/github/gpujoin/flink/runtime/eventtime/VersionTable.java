@@ -42,9 +42,8 @@ final class VersionTable {
         this.target = target;
         this.batch = batch;
         this.pending = pending;
-        this.times = 
-                new TableTimes(
-                        keys, join.versionTimeColumn(), target, TableTimes.limitBytes());
+        this.times =
+                new TableTimes(keys, join.versionTimeColumn(), target, TableTimes.limitBytes());
     }
 
     /** Adds a version of a key to the batch, in place of the one in the table. */
