@@ -152,7 +152,7 @@ class RegularJoinITCase {
 
     /**
      * Rows are 50 ms apart, so that a row of the left side follows its match by 1.5 s. The option's
-     * time to live is so short that rows expire although a job that is held up joins them in a
+     * time to live is so short that rows expire although a job that waits joins them in a
      * burst; a hint is longer.
      */
     @ParameterizedTest
