@@ -13,6 +13,7 @@ import io.github.gpujoin.kernels.gpu.GpuOptions;
 import io.github.gpujoin.kernels.gpu.GpuTestDevice;
 import io.github.gpujoin.kernels.gpu.NeedsGpu;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 @NeedsGpu
@@ -23,6 +24,11 @@ class GpuSymmetricJoinConformanceTest extends SymmetricJoinConformance {
     @BeforeAll
     static void open() {
         device = GpuTestDevice.open(GpuOptions.defaults());
+    }
+
+    @AfterEach
+    void freeKeptMemory() {
+        GpuTestDevice.freeKept(GpuOptions.defaults());
     }
 
     @AfterAll

@@ -17,6 +17,13 @@ public final class GpuTestDevice {
         return DeviceGroup.acquire(options)::release;
     }
 
+    /** Frees pinned memory that ended joins have left for others on the devices of the options. */
+    public static void freeKept(GpuOptions options) {
+        DeviceGroup group = DeviceGroup.acquire(options);
+        group.members().forEach(lease -> lease.memory().freeKept());
+        group.release();
+    }
+
     /** Returns whether there are two devices. */
     public static boolean areTwo() {
         return isThere() && CudaDrivers.deviceCount() > 1;
