@@ -13,6 +13,7 @@ import org.apache.flink.table.api.TableEnvironment;
 import org.apache.flink.table.planner.factories.TestValuesTableFactory;
 import org.apache.flink.test.junit5.MiniClusterExtension;
 import org.apache.flink.types.Row;
+import org.apache.flink.types.RowKind;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -133,6 +134,26 @@ class JoinsOfFlinkITCase {
     void shouldLookUpWhatLoadedTableDoesNotReplace(String query) throws Exception {
         SqlComparison join = streaming().set("gpu-join.sql.load-lookup-tables", "true");
         assertStays(join, "LOOKUP_JOIN", query);
+    }
+
+    @Test
+    void shouldLookUpTableWhoseScanReadsChanges() throws Exception {
+        String changes =
+                TestValuesTableFactory.registerData(
+                        List.of(
+                                Row.ofKind(RowKind.INSERT, 1, 10),
+                                Row.ofKind(RowKind.UPDATE_AFTER, 1, 11)));
+        SqlComparison join =
+                streaming()
+                        .set("gpu-join.sql.load-lookup-tables", "true")
+                        .with(
+                                "CREATE TABLE d (id INT, v INT, PRIMARY KEY (id) NOT ENFORCED) WITH ('connector'='values', 'bounded'='true', 'changelog-mode'='I,UA,D', 'data-id'='%s')"
+                                        .formatted(changes));
+        assertThat(
+                        join.explain(
+                                "SELECT a.id, d.v FROM a JOIN d FOR SYSTEM_TIME AS OF a.p ON a.k = d.id"))
+                .contains("gpuJoin=[LOOKUP_JOIN: ")
+                .doesNotContain("GpuStarJoin");
     }
 
     @Test

@@ -152,8 +152,8 @@ class RegularJoinITCase {
 
     /**
      * Rows are 50 ms apart, so that a row of the left side follows its match by 1.5 s. The option's
-     * time to live is so short that rows expire although a job that waits joins them in a
-     * burst; a hint is longer.
+     * time to live is so short that rows expire although a job that waits joins them in a burst; a
+     * hint is longer.
      */
     @ParameterizedTest
     @CsvSource({

@@ -12,16 +12,18 @@ import org.apache.calcite.rex.RexBuilder;
 import org.apache.calcite.rex.RexNode;
 import org.apache.calcite.rex.RexProgram;
 import org.apache.calcite.rex.RexUtil;
+import org.apache.flink.table.connector.source.ScanTableSource;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalCalc;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalLookupJoin;
 import org.apache.flink.table.planner.plan.nodes.physical.stream.StreamPhysicalTableSourceScan;
 import org.apache.flink.table.planner.plan.schema.TableSourceTable;
 import org.apache.flink.table.runtime.operators.join.FlinkJoinType;
+import org.apache.flink.types.RowKind;
 
 /**
  * Replaces lookup joins by star joins, if the statement permits it: the lookup table is read once,
- * at the start. Its connector must also be a bounded source. Other lookup joins are left to {@link
- * JoinsOfFlink}.
+ * at the start. Its connector must also be a bounded source that only inserts rows. Other lookup
+ * joins are left to {@link JoinsOfFlink}.
  */
 final class LookupJoinReplacement implements JoinReplacement {
 
@@ -34,7 +36,7 @@ final class LookupJoinReplacement implements JoinReplacement {
 
     private static RelNode replacement(StreamPhysicalLookupJoin lookup) {
         TableSourceTable table = lookup.temporalTable().unwrap(TableSourceTable.class);
-        if (table == null || !BoundedRows.isBounded(table) || !isSupported(lookup)) {
+        if (table == null || !isReadOnce(table) || !isSupported(lookup)) {
             return lookup;
         }
         RelNode left = Exchanges.without(lookup.getInput());
@@ -56,6 +58,16 @@ final class LookupJoinReplacement implements JoinReplacement {
         RexNode condition =
                 RexUtil.composeConjunction(builder, lookup.joinInfo().nonEquiConditions, true);
         return condition == null ? join : ResidualCondition.behindInnerOfStreams(join, condition);
+    }
+
+    /**
+     * Whether a scan of the table ends and inserts each row once. One that reads changes has rows
+     * that a lookup does not find.
+     */
+    private static boolean isReadOnce(TableSourceTable table) {
+        return BoundedRows.isBounded(table)
+                && table.tableSource() instanceof ScanTableSource scan
+                && scan.getChangelogMode().containsOnly(RowKind.INSERT);
     }
 
     private static StarJoinSpec spec(StreamPhysicalLookupJoin lookup) {

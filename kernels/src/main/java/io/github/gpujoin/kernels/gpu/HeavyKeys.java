@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
  * estimated 0.6 us a row. A key becomes heavy when it is looked up and has more than {@value
  * #HEAVY_ROWS} rows. The device has its rows too, so that a key may become light again.
  *
- * <p>Removed rows stay in a list until it is read, which costs as much as its results.
+ * <p>Removed rows stay in a list until it is read, which costs as much as its results, or until
+ * they are half of it. So the lists of keys that nobody looks up again do not grow with their
+ * changes, and are dropped with their rows.
  */
 final class HeavyKeys {
 
@@ -71,6 +73,9 @@ final class HeavyKeys {
                 removals = Arrays.copyOf(removals, removalCount + Math.max(16, removalCount));
             }
             removals[removalCount++] = (long) id << Integer.SIZE | count;
+            if (removalCount > count / 2) {
+                dropRemoved();
+            }
         }
 
         private void dropRemoved() {
@@ -120,12 +125,16 @@ final class HeavyKeys {
         if (rows != null) {
             rows.dropRemoved();
             if (rows.count < LIGHT_ROWS) {
-                reserve(-rows.memoryBytes());
-                keys.remove(key);
+                drop(key, rows);
                 return null;
             }
         }
         return rows;
+    }
+
+    private void drop(long key, Rows rows) {
+        reserve(-rows.memoryBytes());
+        keys.remove(key);
     }
 
     /** Makes a key heavy, and returns its rows. */
@@ -152,6 +161,9 @@ final class HeavyKeys {
             Rows rows = links[i] == 0 ? null : keys.get(removed[i]);
             if (rows != null) {
                 rows.remove(links[i] - 1);
+                if (rows.count < LIGHT_ROWS) {
+                    drop(removed[i], rows);
+                }
             }
         }
     }

@@ -494,9 +494,9 @@ public final class GpuJoinOptions {
                     .withDescription(
                             "Whether a lookup join of SQL in streaming mode runs as a star join that"
                                     + " reads the lookup table once, at the start of the job, if its"
-                                    + " connector is a bounded source too. Results do not follow"
-                                    + " later changes of the table. Otherwise, lookup joins stay"
-                                    + " Flink's.");
+                                    + " connector is a bounded source too, which only inserts rows."
+                                    + " Results do not follow later changes of the table. Otherwise,"
+                                    + " lookup joins stay Flink's.");
 
     private GpuJoinOptions() {}
 
