@@ -76,9 +76,9 @@ class BenchTest {
 
     @ParameterizedTest
     @CsvSource({
-        "foo, unknown command: foo (use one of: join bulk files gpu jmh",
+        "foo, unknown command: foo (use one of: join bulk symmetric files gpu jmh",
         "--foo, unknown option: --foo (write bin/bench COMMAND",
-        "'', the name of a measurement is missing (use one of: join bulk files gpu jmh"
+        "'', the name of a measurement is missing (use one of: join bulk symmetric files gpu jmh"
     })
     void shouldRefuseAMistypedCommandBeforeTheBuild(String argument, String message)
             throws Exception {
