@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.gpujoin.sql.exec;
 
+import io.github.gpujoin.flink.api.Dimension;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.flink.table.data.RowData;
 import org.apache.flink.table.planner.plan.nodes.exec.spec.JoinSpec;
 
 /**
@@ -17,6 +19,21 @@ public record JoinKeys(List<Integer> left, List<Integer> right, boolean isNullSa
     public static JoinKeys of(JoinSpec spec) {
         boolean nullSafe = spec.getFilterNulls().length > 0 && !spec.getFilterNulls()[0];
         return new JoinKeys(list(spec.getLeftKeys()), list(spec.getRightKeys()), nullSafe);
+    }
+
+    /** Returns the same pairs with the sides exchanged. */
+    JoinKeys reversed() {
+        return new JoinKeys(right, left, isNullSafe);
+    }
+
+    /** Sets the keys of a dimension, which is the right side; the left one has the facts. */
+    void describe(Dimension<RowData> described, JoinSide facts, JoinSide dimension) {
+        for (int i = 0; i < left.size(); i++) {
+            described.on(facts.column(left.get(i)), dimension.column(right.get(i)));
+        }
+        if (isNullSafe) {
+            described.nullSafe();
+        }
     }
 
     private static List<Integer> list(int[] columns) {

@@ -4,7 +4,6 @@ package io.github.gpujoin.sql.exec;
 
 import io.github.gpujoin.flink.api.Dimension;
 import io.github.gpujoin.flink.api.StarJoin;
-import java.util.List;
 import org.apache.flink.api.common.RuntimeExecutionMode;
 import org.apache.flink.api.dag.Transformation;
 import org.apache.flink.table.data.RowData;
@@ -44,17 +43,10 @@ public final class StreamExecGpuStarJoin extends AbstractStreamExecGpuJoin {
     }
 
     private void describe(Dimension<RowData> described, JoinSide facts, JoinSide dimension) {
-        List<Integer> factKeys = spec.isLeftDimension() ? spec.keys().right() : spec.keys().left();
-        List<Integer> dimensionKeys =
-                spec.isLeftDimension() ? spec.keys().left() : spec.keys().right();
         // Some connectors do not tell the environment that a source is bounded.
         described.named("bounded").completeAtWatermark(Long.MAX_VALUE);
-        for (int i = 0; i < factKeys.size(); i++) {
-            described.on(facts.column(factKeys.get(i)), dimension.column(dimensionKeys.get(i)));
-        }
-        if (spec.keys().isNullSafe()) {
-            described.nullSafe();
-        }
+        JoinKeys keys = spec.isLeftDimension() ? spec.keys().reversed() : spec.keys();
+        keys.describe(described, facts, dimension);
         if (spec.hasDimensionColumns()) {
             described.select(dimension.columns());
         }

@@ -49,14 +49,7 @@ public final class StreamExecGpuTemporalJoin extends AbstractStreamExecGpuJoin {
 
     private void describe(Dimension<RowData> dimension, JoinSide left, JoinSide right) {
         dimension.named("versions").changelog(new ChangeOfRow()).select(right.columns());
-        for (int i = 0; i < spec.keys().left().size(); i++) {
-            dimension.on(
-                    left.column(spec.keys().left().get(i)),
-                    right.column(spec.keys().right().get(i)));
-        }
-        if (spec.keys().isNullSafe()) {
-            dimension.nullSafe();
-        }
+        spec.keys().describe(dimension, left, right);
         if (spec.type() == FlinkJoinType.LEFT) {
             dimension.left();
         }
